@@ -1,0 +1,132 @@
+"""What a row of the op table says, and the table itself.
+
+An op is one row in one family file. Everything else (types, effects, printing, kernels) is read from the
+row, so adding an op of an existing kind touches that row alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+
+from gjit.ir.graph import Node
+from gjit.ir.types import UNKNOWN, Type
+
+
+class Kind(Enum):
+    """The families; a kind decides the default type rule and which regions may take the op."""
+
+    OPERATOR = auto()  # Python's operators, in-place forms and comparisons included
+    ELEMENTWISE = auto()  # one result element per element of the broadcast operands
+    REDUCTION = auto()  # one result element per slice along axes
+    VIEW = auto()  # shares memory with its operand, costs no copy
+    SHAPE = auto()  # moves or repeats elements: concatenate, tile, pad
+    INDEX = auto()  # reads or writes elements chosen by data
+    CREATE = auto()  # makes an array from sizes or host values
+    LINALG = auto()  # products, decompositions, transforms
+    CONTAINER = auto()  # displays, unpacking, strings
+    CONTROL = auto()  # nodes with blocks, cells, captures, calls
+    HOST = auto()  # built-ins and standard library functions of the language
+    LIBRARY = auto()  # every other NumPy function, by name
+
+
+class Effect(Flag):
+    """What running an op can do besides giving its results."""
+
+    NONE = 0
+    RAISES = auto()  # may raise, or issue a warning
+    READS = auto()  # reads memory that something else may write
+    WRITES = auto()  # writes the inputs named in `Op.writes`
+    ALLOCATES = auto()  # its result has an identity or can be mutated: two of them are never merged
+    ORDERED = auto()  # prints, draws, calls user code: stays in order with every other effect
+
+
+OPAQUE = Effect.RAISES | Effect.READS | Effect.WRITES | Effect.ALLOCATES | Effect.ORDERED
+"""The pessimistic default: reads and writes everything reachable, and its results may alias any argument."""
+
+TypeRule = Callable[[Node], list[Type]]
+EffectRule = Callable[[Node], Effect]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One row.
+
+    name        `numpy.sqrt`, `operator.add`, `builtin.len`, or a plain word for control and containers
+    function    the callable that runs it on the host and is the oracle: `numpy.sqrt`, `operator.add`, `len`
+    types       result types from the node's input types and constants; None gives UNKNOWN for each result
+    effects     a fixed set, or a rule that looks at the input types
+    views       inputs whose memory a result may share
+    writes      inputs that are written (`out=` is always counted besides)
+    method      the ndarray method with the same arguments after the first: `x.sum(axis=0)` is `numpy.sum(x, axis=0)`
+    symbol      the operator as Python writes it
+    ufunc       the ufunc that an operator is on an ndarray operand: `numpy.add` for `operator.add`
+    layout_free the same bits for every memory layout, tiling and offset of the operands (float16 functions are not)
+    """
+
+    name: str
+    kind: Kind
+    function: Callable | None = None
+    types: TypeRule | None = None
+    effects: Effect | EffectRule = OPAQUE
+    views: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
+    method: str = ""
+    symbol: str = ""
+    ufunc: str = ""
+    layout_free: bool = True
+
+    def result_types(self, node: Node) -> list[Type]:
+        """The types of the node's results; a rule that does not apply gives UNKNOWN."""
+        if self.types is None:
+            return [UNKNOWN] * len(node.results)
+        return self.types(node)
+
+    def effects_of(self, node: Node) -> Effect:
+        return self.effects(node) if callable(self.effects) else self.effects
+
+
+class Table:
+    """All rows, by name and by the callable that they stand for."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Op] = {}
+        self._by_function: dict[int, Op] = {}
+
+    def add(self, op: Op) -> Op:
+        if op.name in self.rows:
+            raise ValueError(f"the op table has two rows named {op.name!r}")
+        self.rows[op.name] = op
+        if op.function is not None:
+            self._by_function.setdefault(id(op.function), op)
+        return op
+
+    def __getitem__(self, name: str) -> Op:
+        return self.rows[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.rows
+
+    def get(self, name: str) -> Op | None:
+        return self.rows.get(name)
+
+    def of_function(self, function: object) -> Op | None:
+        """The row that `function` is, by identity: `numpy.sqrt` under whatever name the user imported it."""
+        op = self._by_function.get(id(function))
+        return op if op is not None and op.function is function else None
+
+
+table = Table()
+
+
+def effects_of(node: Node) -> Effect:
+    """The effects of one node; a node whose op has no row is opaque."""
+    op = table.get(node.op)
+    return OPAQUE if op is None else op.effects_of(node)
+
+
+def result_types(node: Node) -> list[Type]:
+    """The result types that the node's row infers from its inputs."""
+    op = table.get(node.op)
+    return [UNKNOWN] * len(node.results) if op is None else op.result_types(node)

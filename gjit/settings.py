@@ -1,0 +1,141 @@
+"""Every knob of gjit, in one typed table: environment variable, `gjit.config(...)` and `with` alike."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One knob: `GJIT_<NAME>` in the environment, `name` in `gjit.config`."""
+
+    name: str
+    default: object
+    parse: Callable[[str], object]
+    help: str
+
+    @property
+    def variable(self) -> str:
+        return "GJIT_" + self.name.upper()
+
+
+def _flag(text: str) -> bool:
+    if text.lower() in ("", "0", "false", "no", "off"):
+        return False
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    raise ValueError("give 1 or 0")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError("give a whole number, 0 for as many as there are cores")
+    return int(text)
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text in choices or (text.startswith("cuda:") and "cuda" in choices and text[5:].isdigit()):
+            return text
+        raise ValueError(f"give one of {', '.join(choices)}")
+
+    return parse
+
+
+KNOBS = {
+    knob.name: knob
+    for knob in (
+        Knob("disable", False, _flag, "run the plain Python functions"),
+        Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
+        Knob("engine", "auto", _one_of("auto", "numpy", "native"), "how they run on a CPU"),
+        Knob("threads", 0, _count, "threads for large work; 0 is one per core"),
+        Knob("cache_dir", "", str, "folder of compiled kernels"),
+        Knob("dump", "", str, "folder for one numbered file per pass, plan and kernel"),
+        Knob("log", "", str, "level of the `gjit` logger: debug, info, warning"),
+        Knob("check", False, _flag, "verify the graph after each pass and compare every call with NumPy"),
+    )
+}
+
+
+class config:
+    """Set knobs for the process, or for a `with` block.
+
+    Called plainly the values hold until they are set again; as a context manager they are taken back at
+    the end of the block, in this thread (and this task) alone.
+
+    Args:
+        **values: `disable`, `device`, `engine`, `threads`, `cache_dir`, `dump`, `log`, `check`.
+
+    Raises:
+        TypeError: a name that is no knob.
+        ValueError: a value that the knob does not take.
+
+    >>> with config(threads=1):
+    ...     get("threads")
+    1
+    """
+
+    def __init__(self, **values: object):
+        self._before = {name: _process.get(name, _MISSING) for name in values}
+        self._values = {name: _checked(name, value) for name, value in values.items()}
+        _process.update(self._values)
+        self._token: contextvars.Token | None = None
+
+    def __enter__(self) -> config:
+        for name, value in self._before.items():
+            if value is _MISSING:
+                _process.pop(name, None)
+            else:
+                _process[name] = value
+        self._token = _local.set({**_local.get(), **self._values})
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _local.reset(self._token)
+
+
+_MISSING = object()
+_process: dict[str, object] = {}
+_local: contextvars.ContextVar[dict[str, object]] = contextvars.ContextVar("gjit.settings", default={})
+
+
+def get(name: str) -> object:
+    """The value of a knob: innermost `with`, then `config(...)`, then the environment, then the default."""
+    local = _local.get()
+    if name in local:
+        return local[name]
+    if name in _process:
+        return _process[name]
+    knob = KNOBS[name]
+    text = os.environ.get(knob.variable)
+    return knob.default if text is None else _checked(name, text)
+
+
+def threads() -> int:
+    """How many threads large work may use."""
+    count = get("threads")
+    return count or len(os.sched_getaffinity(0))
+
+
+def dump_folder() -> Path | None:
+    """The folder of GJIT_DUMP, made when it is missing, or None."""
+    folder = get("dump")
+    if not folder:
+        return None
+    path = Path(str(folder))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _checked(name: str, value: object) -> object:
+    knob = KNOBS.get(name)
+    if knob is None:
+        raise TypeError(f"gjit has no knob {name!r}; it has {', '.join(KNOBS)}")
+    try:
+        return knob.parse(value) if isinstance(value, str) else type(knob.default)(value)
+    except ValueError as error:
+        raise ValueError(f"{knob.variable}={value!r}: {error}") from None

@@ -1,0 +1,127 @@
+"""Where code comes from: spans of source lines, and finding the text of a Python function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+import types
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source file: 1-based lines and 0-based columns, as `ast` counts them.
+
+    `line` is kept beside the numbers so that an error can be shown where the file is gone.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def text(self) -> str:
+        """The source line the span starts on, or an empty string where it cannot be read."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """The syntax tree of one function; its positions are those of the user's file."""
+
+    node: ast.FunctionDef | ast.Lambda
+    file: str
+
+    def span(self, node: ast.AST) -> Span:
+        line = getattr(node, "lineno", self.node.lineno)
+        return Span(
+            self.file,
+            line,
+            getattr(node, "col_offset", 0),
+            getattr(node, "end_lineno", line) or line,
+            getattr(node, "end_col_offset", 0) or 0,
+        )
+
+
+def function_source(function: types.FunctionType) -> FunctionSource:
+    """The syntax tree of `function`, with line numbers of its file.
+
+    Raises OSError where no source can be found (built-ins, code made by `exec`).
+    """
+    code = function.__code__
+    tree = _parse_file(code.co_filename) or _parse_snippet(function)
+    found = [node for node in ast.walk(tree) if _matches(node, code)]
+    if not found:
+        raise OSError(f"the source of {function.__qualname__} does not hold its definition any more")
+    if len(found) > 1:
+        found = [node for node in found if _same_code(node, code, tree)] or found
+    return FunctionSource(found[0], code.co_filename)
+
+
+_parsed: dict[str, tuple[str, ast.Module]] = {}
+
+
+def _parse_file(file: str) -> ast.Module | None:
+    """The whole file, parsed once for each text that it has had."""
+    linecache.checkcache(file)
+    text = "".join(linecache.getlines(file))
+    if not text:
+        return None
+    known = _parsed.get(file)
+    if known is not None and known[0] == text:
+        return known[1]
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return None
+    _parsed[file] = text, tree
+    return tree
+
+
+def _parse_snippet(function: types.FunctionType) -> ast.Module:
+    """The function's own lines, moved back to where they stand in the file."""
+    lines, first = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, max(first, 1) - 1)
+    return tree
+
+
+def _matches(node: ast.AST, code: types.CodeType) -> bool:
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
+    if isinstance(node, ast.FunctionDef):
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        return node.name == code.co_name and code.co_firstlineno in (first, node.lineno)
+    return False
+
+
+def _same_code(node: ast.AST, code: types.CodeType, tree: ast.Module) -> bool:
+    """Whether `node`, compiled where it stands, gives `code`: tells lambdas on one line apart."""
+    positions = list(code.co_positions())
+    compiled = compile(tree, code.co_filename, "exec", dont_inherit=True)
+    return any(
+        list(candidate.co_positions()) == positions and _covers(node, candidate)
+        for candidate in _codes(compiled)
+        if candidate.co_name == code.co_name
+    )
+
+
+def _covers(node: ast.AST, code: types.CodeType) -> bool:
+    body = node.body if isinstance(node, ast.Lambda) else node
+    places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3]]
+    start = (getattr(body, "lineno", 0), getattr(body, "col_offset", 0))
+    end = (getattr(body, "end_lineno", 0), getattr(body, "end_col_offset", 0))
+    return all(start <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places)
+
+
+def _codes(code: types.CodeType):
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
