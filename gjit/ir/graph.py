@@ -13,9 +13,10 @@ from enum import Enum
 from gjit.ir.types import UNKNOWN, Type, type_of
 from gjit.source import Span
 
-TERMINATORS = frozenset({"yield", "continue", "break", "condition", "return", "raise", "reraise"})
+TERMINATORS = frozenset({"yield", "continue", "break", "condition", "return", "raise", "reraise", "unreachable"})
 """`yield` ends a block with the values of its node; `continue` and `break` speak of the innermost loop;
-`condition` ends the first block of a `while`; `return`, `raise` and `reraise` leave the function or the `try`."""
+`condition` ends the first block of a `while`; `return`, `raise` and `reraise` leave the function or the `try`;
+`unreachable` ends a block whose last node has left on every path."""
 
 
 class Value:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gjit.ir import dtypes
+from gjit.ir.lexer import word
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -108,7 +111,7 @@ class InstanceType(Type):
     name: str
 
     def __str__(self) -> str:
-        return f"instance<{self.name}>"
+        return f"instance<{word(self.name)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +152,8 @@ _EXACT = {
 
 
 def dtype_text(dtype: np.dtype | None) -> str:
-    """The name of a dtype in type texts: `float64`, or `'>f8'` where the name would lose something."""
-    if dtype is None:
-        return "?"
-    if dtype.isbuiltin == 1 and dtype.isnative and dtype.kind in "biufcO":
-        return dtype.name
-    return repr(dtype.str if dtype.names is None else str(dtype))
+    """The name of a dtype in type texts: `float64`, `'>f8'` where the name would lose something, `?` for None."""
+    return "?" if dtype is None else dtypes.dtype_text(dtype)
 
 
 def type_of(value: object) -> Type:

@@ -84,6 +84,7 @@ class Op:
         return self.types(node)
 
     def effects_of(self, node: Node) -> Effect:
+        """What running the node can do."""
         return self.effects(node) if callable(self.effects) else self.effects
 
 
@@ -93,13 +94,17 @@ class Table:
     def __init__(self) -> None:
         self.rows: dict[str, Op] = {}
         self._by_function: dict[int, Op] = {}
+        self._by_method: dict[str, Op] = {}
 
     def add(self, op: Op) -> Op:
+        """Add a row; ValueError where its name is taken."""
         if op.name in self.rows:
             raise ValueError(f"the op table has two rows named {op.name!r}")
         self.rows[op.name] = op
         if op.function is not None:
             self._by_function.setdefault(id(op.function), op)
+        if op.method or op.name.startswith("ndarray."):
+            self._by_method[op.method or op.name.removeprefix("ndarray.")] = op
         return op
 
     def __getitem__(self, name: str) -> Op:
@@ -109,12 +114,17 @@ class Table:
         return name in self.rows
 
     def get(self, name: str) -> Op | None:
+        """The row, or None."""
         return self.rows.get(name)
 
     def of_function(self, function: object) -> Op | None:
         """The row that `function` is, by identity: `numpy.sqrt` under whatever name the user imported it."""
         op = self._by_function.get(id(function))
         return op if op is not None and op.function is function else None
+
+    def of_method(self, name: str) -> Op | None:
+        """The row of a method of arrays: a function that takes the array first, or the method's own row."""
+        return self._by_method.get(name)
 
 
 table = Table()

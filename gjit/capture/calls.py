@@ -1,0 +1,97 @@
+"""Lowering of calls: rows of the op table, graphs of other functions, and everything else."""
+
+from __future__ import annotations
+
+import ast
+
+from gjit.capture.resolve import Resolved, Standing
+from gjit.capture.state import CaptureState
+from gjit.ir.capturable import receiver_of
+from gjit.ir.graph import CaptureKind, Constant, Value
+from gjit.ops import names
+
+REFUSED = {
+    "eval": "call the function that you mean",
+    "exec": "write the statements in the function",
+    "compile": "write the statements in the function",
+    "globals": "name the global that you need",
+    "locals": "name the local that you need",
+    "__import__": "use an `import` statement",
+    "breakpoint": "set GJIT_DISABLE=1 and debug the plain function",
+}
+"""Built-ins that need the interpreter's own frame, and what to write instead."""
+
+
+class Calls(CaptureState):
+    """Calls, attribute names and functions as callees."""
+
+    def lower_Call(self, node: ast.Call) -> Value:
+        resolved = self.static(node.func)
+        if resolved is None:
+            return self._call(self.callee(node.func), node)
+        name = names.name_of(resolved.value)
+        if name == "builtin.super" and not node.args:
+            return self._super(node)
+        if name is not None and name.startswith("builtin.") and name[8:] in REFUSED:
+            self.refuse(node, f"`{name[8:]}` cannot be scripted", REFUSED[name[8:]])
+        return self._call_resolved(resolved, name, node)
+
+    def _call_resolved(self, resolved: Resolved, name: str | None, node: ast.Call) -> Value:
+        if resolved.op is not None:
+            inputs, labels = self.arguments(node)
+            return self.builder.add(resolved.op.name, inputs, labels=labels)
+        if name is not None and name.startswith(("numpy.", "scipy.")) and not isinstance(resolved.value, type):
+            inputs, labels = self.arguments(node)
+            return self.builder.add("library", inputs, labels=labels, function=name)
+        if resolved.standing is Standing.FUNCTION:
+            graph_name = self.graph_name(resolved.value, node)
+            if graph_name is not None:
+                receiver = self._receiver(resolved)
+                inputs, labels = self.arguments(node)
+                inputs, labels = [*receiver, *inputs], (*[""] * len(receiver), *labels)
+                return self.builder.add("invoke", inputs, labels=labels, function=graph_name)
+        return self._call(self.captured(resolved), node)
+
+    def _receiver(self, resolved: Resolved) -> list[Value]:
+        """The object that a bound callable passes first, as a list of one or none."""
+        receiver = receiver_of(resolved.value)
+        if receiver is None:
+            return []
+        slot = self.builder.slot(resolved.name, CaptureKind.OBJECT, receiver, guarded=False, namespace=None)
+        return [self.builder.add("capture", slot=slot)]
+
+    def callee(self, node: ast.expr) -> Value:
+        """The called object; a method is looked up before the arguments are evaluated."""
+        return self.expression(node)
+
+    def _call(self, callee: Value, node: ast.Call) -> Value:
+        inputs, labels = self.arguments(node)
+        return self.builder.add("call", [callee, *inputs], labels=("", *labels))
+
+    def arguments(self, node: ast.Call) -> tuple[list[Value], tuple[str, ...]]:
+        """Inputs and labels, in the order in which they are written."""
+        inputs: list[Value] = []
+        labels: list[str] = []
+        for argument in node.args:
+            starred = isinstance(argument, ast.Starred)
+            inputs.append(self.expression(argument.value if starred else argument))
+            labels.append("*" if starred else "")
+        for keyword in node.keywords:
+            inputs.append(self.expression(keyword.value))
+            labels.append("**" if keyword.arg is None else keyword.arg + "=")
+        return inputs, tuple(labels)
+
+    def _super(self, node: ast.Call) -> Value:
+        """`super()` finds its class in the cell `__class__` and its object in the first parameter."""
+        if not self.scope.parameters:
+            self.refuse(node, "`super()` needs a method with a first parameter", "name the class: super(Class, self)")
+        first = self.read(ast.Name(self.scope.parameters[0], ast.Load()))
+        cls = self.captured(self.lookup("__class__"))
+        return self.builder.add("call", [Constant(super), cls, first])
+
+    def mangled(self, name: str) -> str:
+        """A private name inside a class, as Python stores it."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        owner = self.function.__qualname__.rpartition(".")[0].rpartition(".")[2].lstrip("_")
+        return name if not owner or owner.endswith(">") else f"_{owner}{name}"

@@ -1,0 +1,98 @@
+"""One program: the graph of a function and of every function that it calls."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gjit.capture.resolve import Resolved, is_user_code
+from gjit.errors import UnsupportedError
+from gjit.ir.capturable import is_ignored
+from gjit.ir.clone import clone_graph
+from gjit.ir.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A call that stays with the interpreter, and why."""
+
+    function: str
+    place: str
+    reason: str
+
+
+class CalleeRefused(Exception):
+    """A called function cannot be scripted: the program is captured again with a host call in its place."""
+
+    def __init__(self, function: types.FunctionType, error: UnsupportedError):
+        super().__init__(str(error))
+        self.function, self.error = function, error
+
+
+@dataclass(slots=True)
+class Program:
+    """What the captures of one program share.
+
+    loads      (namespace id, name) pairs that changed so often that they are looked up each time
+    refused    functions that stay with the interpreter, by id, with the reason
+    functions  the graphs, by name; `names` tells the name by the id of the function, `owners` the function by name
+    """
+
+    package: str
+    strict: bool = False
+    loads: frozenset[tuple[int, str]] = frozenset()
+    refused: dict[int, Fallback] = field(default_factory=dict)
+    functions: dict[str, Graph] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    owners: dict[str, types.FunctionType | None] = field(default_factory=dict)
+    kept: list[object] = field(default_factory=list)  # keeps the ids in `names` alive
+    fallbacks: list[Fallback] = field(default_factory=list)
+
+    def reserve(self, function: types.FunctionType) -> str:
+        """A name for the graph of `function` that no other graph of the program has."""
+        name = self._unused(function.__name__ if function.__name__.isidentifier() else "lambda_function")
+        self.names[id(function)] = name
+        self.owners[name] = function
+        self.kept.append(function)
+        return name
+
+    def adopt(self, owner: object, graph: Graph) -> str:
+        """Copy a graph that was captured elsewhere, and all that it calls, into this program."""
+        graphs = {graph.name: graph, **graph.functions}
+        renamed: dict[str, str] = {}
+        for name in graphs:
+            renamed[name] = self._unused(name, renamed.values())
+        for name, original in graphs.items():
+            copy = clone_graph(original)
+            copy.name, copy.functions = renamed[name], self.functions
+            for node in copy.all_nodes():
+                if node.op == "invoke":
+                    node.attributes["function"] = renamed[node.attributes["function"]]
+            self.functions[copy.name] = copy
+            self.owners[copy.name] = None
+        self.names[id(owner)] = renamed[graph.name]
+        self.kept.append(owner)
+        return renamed[graph.name]
+
+    def _unused(self, base: str, besides: Iterable[str] = ()) -> str:
+        taken = {*self.functions, *self.names.values(), *besides}
+        name, number = base, 1
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        return name
+
+    def is_scripted(self, function: types.FunctionType) -> bool:
+        """Whether calls of `function` become calls of its graph."""
+        return (
+            id(function) not in self.refused
+            and not is_ignored(function)
+            and is_user_code(function, self.package)
+        )
+
+    def is_load(self, resolved: Resolved) -> bool:
+        return (id(resolved.namespace), resolved.name) in self.loads
+
+    def refuse(self, function: types.FunctionType, error: UnsupportedError) -> None:
+        self.refused[id(function)] = Fallback(function.__qualname__, str(error.span or ""), error.problem)
+        self.kept.append(function)

@@ -1,0 +1,165 @@
+"""From the source of a Python function to its graph."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from gjit.capture.program import CalleeRefused, Program
+from gjit.capture.resolve import is_user_code
+from gjit.capture.scope import Scope, analyse, bound_names, parameter_names, walk_scope
+from gjit.capture.statements import Statements
+from gjit.errors import UnsupportedError
+from gjit.ir.builder import Builder
+from gjit.ir.capturable import graph_of, has_graph
+from gjit.ir.graph import Constant, Graph, Parameter, ParameterKind, Value
+from gjit.ir.types import CELL
+from gjit.source import FunctionSource, Span, function_source
+
+
+def capture_function(
+    function: types.FunctionType, *, strict: bool = False, loads: frozenset[tuple[int, str]] = frozenset()
+) -> tuple[Graph, Program]:
+    """The graph of `function` and of everything that it calls.
+
+    Args:
+        function: a Python function whose source can be found.
+        strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
+        loads: (namespace id, name) pairs of names to be looked up on each use, since they keep changing.
+
+    Raises:
+        UnsupportedError: the function itself uses something that cannot be scripted; the message shows the line.
+    """
+    program = Program((function.__module__ or "").partition(".")[0], strict, loads)
+    while True:
+        program.functions, program.names, program.owners = {}, {}, {}
+        try:
+            return FunctionCapture.of(program, function).run(), program
+        except CalleeRefused as refusal:
+            if strict:
+                raise refusal.error from None
+            program.refuse(refusal.function, refusal.error)
+
+
+class FunctionCapture(Statements):
+    """Captures one function, or one inner function of it."""
+
+    def __init__(self, program: Program, function: types.FunctionType, source: FunctionSource, builder: Builder):
+        super().__init__(program, function, source, builder, Scope([]), {})
+        self.loops: list[list[str]] = []
+        self.written_globals: set[str] = set()
+
+    @staticmethod
+    def of(program: Program, function: types.FunctionType) -> FunctionCapture:
+        """A capture of a whole function, registered in the program under a name of its own."""
+        try:
+            source = function_source(function)
+        except (OSError, TypeError, SyntaxError) as error:
+            raise UnsupportedError(
+                f"the source of {function.__qualname__!r} cannot be found ({error})",
+                hint="put the function into a file or a notebook cell",
+            ) from None
+        if isinstance(source.node, ast.AsyncFunctionDef):
+            raise UnsupportedError("`async` cannot be scripted", source.span(source.node), hint="use plain code")
+        parameters = _parameters(source.node.args)
+        name = program.reserve(function)
+        graph = Graph(name, parameters, functions=program.functions, span=source.span(source.node))
+        program.functions[name] = graph
+        return FunctionCapture(program, function, source, Builder(graph))
+
+    def run(self) -> Graph:
+        graph = self.builder.graph
+        self.body(self.source.node, graph.block.parameters, {})
+        return graph
+
+    def body(
+        self, node: ast.FunctionDef | ast.Lambda, parameters: list[Value], environment: dict[str, Value]
+    ) -> None:
+        """Lower parameters and statements into the current block."""
+        self._refuse_generators(node)
+        self.scope = analyse(node, self.keeps_exceptions)
+        self.environment = {name: value for name, value in environment.items() if name not in self.scope.bound}
+        suite = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
+        self.written_globals = bound_names(suite) & self.scope.globals
+        with self.at(node):
+            for name in sorted(self.scope.cells):
+                self.environment[name] = self._cell(name)
+            for name, value in zip(parameter_names(node.args), parameters, strict=True):
+                value.name = name
+                self.bind(name, value)
+        self.statements(suite)
+        if not self.builder.ended:
+            self.builder.end("return", [Constant(None)])
+
+    def _cell(self, name: str) -> Value:
+        cell = self.builder.add("cell", name=name)
+        cell.type, cell.name = CELL, name
+        return cell
+
+    def _refuse_generators(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        for inner in walk_scope(node.body if isinstance(node.body, list) else [node.body]):
+            if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
+                self.refuse_expression(inner)
+
+    def inner_function(self, node: ast.FunctionDef | ast.Lambda, name: str) -> Value:
+        """A `function` node: defaults are evaluated now, the body sees the names around it."""
+        defaults = [self.expression(default) for default in (*node.args.defaults, *filter(None, node.args.kw_defaults))]
+        parameters = tuple(_parameters(node.args))
+        function = self.builder.node("function", defaults, name=name, parameters=parameters)
+        block = function.add_block(len(parameters))
+        inner = FunctionCapture(self.program, self.function, self.source, self.builder)
+        inner.scope.nonlocals |= self.scope.nonlocals
+        with self.builder.at(block):
+            inner.body(node, block.parameters, self.environment)
+        return function.result
+
+    def graph_name(self, callee: object, node: ast.Call) -> str | None:
+        """The name under which the program holds the graph of a called function, or None for a host call."""
+        if has_graph(callee):
+            return self._import_graph(callee)
+        known = self.program.names.get(id(callee))
+        if known is not None:
+            return known
+        if not self.program.is_scripted(callee):
+            if self.program.strict and is_user_code(callee, self.program.package):
+                self.refuse(node, f"{callee.__qualname__!r} runs in the interpreter", "script it, or drop strict=True")
+            return None
+        try:
+            FunctionCapture.of(self.program, callee).run()
+        except UnsupportedError as error:
+            raise CalleeRefused(callee, error) from None
+        return self.program.names[id(callee)]
+
+    def _import_graph(self, callee: object) -> str:
+        """Bring in a function that was scripted or traced by itself."""
+        known = self.program.names.get(id(callee))
+        if known is not None:
+            return known
+        function = getattr(callee, "__gjit_function__", None)
+        if type(function) is types.FunctionType:
+            name = self.program.names.get(id(function))
+            if name is None:
+                name = FunctionCapture.of(self.program, function).run().name
+            return name
+        return self.program.adopt(callee, graph_of(callee))
+
+
+def _parameters(arguments: ast.arguments) -> list[Parameter]:
+    """The signature, in the order of `parameter_names`."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first_default = len(positional) - len(arguments.defaults)
+    parameters = [
+        Parameter(
+            argument.arg,
+            ParameterKind.POSITIONAL_ONLY if index < len(arguments.posonlyargs) else ParameterKind.NORMAL,
+            index >= first_default,
+        )
+        for index, argument in enumerate(positional)
+    ]
+    if arguments.vararg:
+        parameters.append(Parameter(arguments.vararg.arg, ParameterKind.VARIADIC))
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        parameters.append(Parameter(argument.arg, ParameterKind.KEYWORD_ONLY, default is not None))
+    if arguments.kwarg:
+        parameters.append(Parameter(arguments.kwarg.arg, ParameterKind.VARIADIC_KEYWORD))
+    return parameters

@@ -1,0 +1,149 @@
+"""What lowering a function body needs at every point: the builder, the scope, and what each name is now."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from gjit.capture.program import Program
+from gjit.capture.resolve import (
+    Resolved,
+    Standing,
+    UnboundName,
+    is_stable_namespace,
+    resolve_attribute,
+    resolve_name,
+)
+from gjit.capture.scope import Scope
+from gjit.errors import UnsupportedError
+from gjit.ir.builder import Builder
+from gjit.ir.graph import Block, CaptureKind, Constant, Value
+from gjit.ir.types import CELL
+from gjit.source import FunctionSource
+
+
+class CaptureState:
+    """Shared by the lowering of expressions and of statements.
+
+    `environment` maps the names that are visible to their value, or to their cell.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        function: types.FunctionType,
+        source: FunctionSource,
+        builder: Builder,
+        scope: Scope,
+        environment: dict[str, Value],
+    ):
+        self.program = program
+        self.function = function
+        self.source = source
+        self.builder = builder
+        self.scope = scope
+        self.environment = environment
+
+    def refuse(self, node: ast.AST, message: str, hint: str) -> NoReturn:
+        """Stop with an error at the user's line."""
+        raise UnsupportedError(message, self.source.span(node), hint=hint)
+
+    @contextmanager
+    def at(self, node: ast.AST) -> Iterator[None]:
+        """Nodes built inside belong to the source lines of `node`."""
+        outer, self.builder.span = self.builder.span, self.source.span(node)
+        try:
+            yield
+        finally:
+            self.builder.span = outer
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Build into `block`, with a copy of the environment that is dropped at the end."""
+        outer, self.environment = self.environment, dict(self.environment)
+        with self.builder.at(block):
+            try:
+                yield block
+            finally:
+                self.environment = outer
+
+    def bind(self, name: str, value: Value) -> None:
+        """Assign to a local."""
+        known = self.environment.get(name)
+        if known is not None and known.type is CELL:
+            self.builder.node("store", [known, value], results=0)
+            return
+        if name in self.scope.nonlocals:
+            resolved = resolve_name(self.function, name)
+            slot = self._slot(resolved, guarded=False)
+            self.builder.node("capture.store", [value], results=0, slot=slot)
+            return
+        if not value.name and not isinstance(value, Constant):
+            value.name = name
+        self.environment[name] = value
+
+    def read(self, node: ast.Name) -> Value:
+        """The value of a name where it is read."""
+        known = self.environment.get(node.id)
+        if known is None:
+            return self.captured(self.lookup(node.id))
+        if known.type is CELL:
+            value = self.builder.add("load", [known])
+            value.name = node.id
+            return value
+        return known
+
+    def lookup(self, name: str) -> Resolved:
+        """A name that is not a local."""
+        try:
+            return resolve_name(self.function, name)
+        except UnboundName:
+            kind, namespace = CaptureKind.GLOBAL, self.function.__globals__
+            code = self.function.__code__
+            if name in code.co_freevars:
+                kind, namespace = CaptureKind.CELL, self.function.__closure__[code.co_freevars.index(name)]
+            return Resolved(None, Standing.OBJECT, name, kind, namespace)
+
+    def static(self, node: ast.expr) -> Resolved | None:
+        """What a name, or an attribute of a module, is for as long as its guard holds."""
+        if isinstance(node, ast.Name):
+            if node.id in self.environment or node.id in self.scope.bound:
+                return None
+            resolved = self.lookup(node.id)
+        elif isinstance(node, ast.Attribute):
+            module = self.static(node.value)
+            if module is None or module.standing is not Standing.MODULE:
+                return None
+            resolved = resolve_attribute(module, node.attr)
+        else:
+            return None
+        if resolved is None or resolved.standing is Standing.OBJECT or self.is_load(resolved):
+            return None
+        self.guard(resolved)
+        return resolved
+
+    def is_load(self, resolved: Resolved) -> bool:
+        return self.program.is_load(resolved) or resolved.name in self.scope.nonlocals
+
+    def guard(self, resolved: Resolved) -> None:
+        """Rely on the name keeping its object; names in NumPy and the standard library are not guarded."""
+        if not is_stable_namespace(resolved.namespace):
+            self._slot(resolved, guarded=True)
+
+    def captured(self, resolved: Resolved) -> Value:
+        """The value of something that is not a local."""
+        if resolved.standing in (Standing.CONSTANT, Standing.ROW) and not self.is_load(resolved):
+            self.guard(resolved)
+            return Constant(resolved.value)
+        guarded = resolved.standing is not Standing.OBJECT and not self.is_load(resolved)
+        value = self.builder.add("capture", slot=self._slot(resolved, guarded=guarded))
+        value.name = resolved.name
+        return value
+
+    def _slot(self, resolved: Resolved, *, guarded: bool) -> int:
+        return self.builder.slot(
+            resolved.name, resolved.kind, resolved.value, guarded=guarded, namespace=resolved.namespace
+        )

@@ -1,0 +1,107 @@
+"""Effect rules that several families share."""
+
+from __future__ import annotations
+
+from gjit.ir.graph import Constant, Node, Value
+from gjit.ir.types import (
+    BOOL,
+    BYTES,
+    COMPLEX,
+    DTYPE,
+    ELLIPSIS,
+    FLOAT,
+    INT,
+    NONE,
+    RANGE,
+    SLICE,
+    STR,
+    UNKNOWN,
+    ArrayType,
+    ScalarType,
+    TupleType,
+    Type,
+)
+from gjit.ops.arguments import elements_of
+from gjit.ops.row import OPAQUE, Effect, EffectRule
+
+_PLAIN = (BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, ELLIPSIS, DTYPE, RANGE)
+
+
+def is_plain(type_: Type) -> bool:
+    """Whether NumPy runs no code of the user's on such a value: numbers, arrays of numbers, strings, and
+    tuples of those. Arrays of objects and unknown values may."""
+    if isinstance(type_, TupleType):
+        return type_.elements is not None and all(map(is_plain, type_.elements))
+    if isinstance(type_, ArrayType | ScalarType):
+        return type_.dtype is not None and not type_.dtype.hasobject
+    return type_ in _PLAIN
+
+
+def all_plain(node: Node) -> bool:
+    """Whether every input of the node is plain, or a fresh display of plain values."""
+    return all(_plain_operand(value) for value in node.inputs)
+
+
+def _plain_operand(value: Value) -> bool:
+    if isinstance(value, Constant):
+        return not callable(value.value) or isinstance(value.value, type)
+    if is_plain(value.type):
+        return True
+    elements = elements_of(value)
+    return elements is not None and all(map(_plain_operand, elements))
+
+
+def is_immutable(type_: Type) -> bool:
+    """Whether a value of the type holds no memory that something could write, and has no identity to speak of."""
+    if isinstance(type_, TupleType):
+        return type_.elements is not None and all(map(is_immutable, type_.elements))
+    return isinstance(type_, ScalarType) or type_ in _PLAIN
+
+
+def fixed_if_plain(effect: Effect) -> EffectRule:
+    """The rule of an op with this effect on plain operands; anything else may run code of the user's."""
+    return lambda node: effect if all_plain(node) else OPAQUE
+
+
+def computes(node: Node) -> Effect:
+    """A NumPy function on plain operands reads them, may raise or warn, and makes a new object."""
+    if not all_plain(node):
+        return OPAQUE
+    effect = Effect.RAISES
+    if not all(is_immutable(value.type) for value in node.inputs):
+        effect |= Effect.READS
+    if not all(is_immutable(value.type) for value in node.results):
+        effect |= Effect.ALLOCATES
+    return effect | Effect.WRITES if node.keyword("out") is not None else effect
+
+
+def computes_into(position: int) -> EffectRule:
+    """As `computes`, where the positional argument `position` is the output."""
+
+    def rule(node: Node) -> Effect:
+        effect = computes(node)
+        return effect | Effect.WRITES if len(node.positional()) > position else effect
+
+    return rule
+
+
+def computes_quietly(node: Node) -> Effect:
+    """As `computes`, for functions of one operand that cannot fail once the types fit."""
+    effect = computes(node)
+    if effect is OPAQUE or len(node.inputs) != 1 or UNKNOWN in (value.type for value in node.results):
+        return effect
+    return effect & ~Effect.RAISES
+
+
+def views(node: Node) -> Effect:
+    """A view of an array is a new object; the metadata may not fit, but no element is read."""
+    if not all_plain(node) or not isinstance(node.inputs[0].type, ArrayType):
+        return OPAQUE
+    return Effect.RAISES | Effect.ALLOCATES
+
+
+def writes(node: Node) -> Effect:
+    """Writes its first operand, an array, from plain operands."""
+    if not all_plain(node) or not isinstance(node.inputs[0].type, ArrayType):
+        return OPAQUE
+    return Effect.RAISES | Effect.READS | Effect.WRITES

@@ -1,0 +1,63 @@
+"""Which operations give the same bits for every memory layout.
+
+NumPy picks vector code by strides: the float32 and float64 transcendental functions take another path for
+negative strides, the float16 ones for every stride but one, complex products for every layout but some. What IEEE 754
+rounds correctly (sums, products, quotients, roots, rounding), selects or compares is the same on every path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from gjit.ops.row import Op
+
+_ON_ALL_DTYPES = """
+    add subtract negative positive conjugate equal not_equal less less_equal greater greater_equal logical_and
+    logical_or logical_xor logical_not isnan isinf isfinite signbit bitwise_and bitwise_or bitwise_xor invert
+    left_shift right_shift bitwise_count gcd lcm maximum minimum copysign nextafter spacing ldexp frexp modf
+    heaviside fabs rint floor ceil trunc floor_divide remainder divmod fmod degrees radians deg2rad rad2deg
+"""
+_ON_REAL_DTYPES = "multiply divide square reciprocal absolute sign sqrt"
+LAYOUT_FREE_UFUNCS = frozenset(getattr(np, name) for name in _ON_ALL_DTYPES.split())
+"""Ufuncs with the same bits for every layout whatever the dtype."""
+_REAL = frozenset(getattr(np, name) for name in _ON_REAL_DTYPES.split())
+_PIECEWISE = {np.fmax, np.fmin}
+
+
+def is_layout_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
+    """Whether `op` on operands of these dtypes gives the same bits for every layout, offset and tiling.
+
+    >>> from gjit.ops import table
+    >>> [is_layout_free(table["numpy.multiply"], [np.dtype(name)]) for name in ("float64", "complex64")]
+    [True, False]
+    """
+    if op.layout_free:
+        return True
+    kinds = {dtype.kind for dtype in dtypes}
+    ufunc = ufunc_of(op)
+    if ufunc is None:
+        return False
+    if ufunc in _REAL:
+        return "c" not in kinds
+    return kinds <= set("biu") and _has_integer_loop(ufunc)
+
+
+def is_tile_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
+    """Whether pieces of the same operands, cut so that strides stay, give the bits of one whole evaluation.
+
+    All ufuncs do for pieces of whole vectors (multiples of 64 elements), except which of two NaNs `fmax` and `fmin`
+    give back.
+    """
+    return is_layout_free(op, dtypes) or ufunc_of(op) not in _PIECEWISE
+
+
+def ufunc_of(op: Op) -> np.ufunc | None:
+    """The ufunc that a row is, or that its operator is on arrays."""
+    found = getattr(np, op.ufunc.removeprefix("numpy."), None) if op.ufunc else op.function
+    return found if isinstance(found, np.ufunc) else None
+
+
+def _has_integer_loop(ufunc: np.ufunc) -> bool:
+    return any(loop.split("->")[0].strip("bBhHiIlLqQ") == "" for loop in ufunc.types)

@@ -1,0 +1,58 @@
+"""Remove what nobody can see: nodes without effects whose results are unused, and values carried for nothing.
+
+Before: `%a = operator.mul(2, %n); return %n`. After: `return %n`, when %n is proved an int.
+"""
+
+from __future__ import annotations
+
+from gjit.ir.graph import Block, Graph, Node
+from gjit.passes.liveness import Liveness
+
+
+def dead_code(graph: Graph) -> bool:
+    """Keep what has effects and what that needs; remove the rest, unused results of control flow included.
+
+    An operation that may raise or warn is an effect, as is an iteration over an object that may run user code.
+    """
+    liveness = Liveness(graph)
+    changed = _remove_dead(graph, liveness)
+    for node in liveness.controls:
+        if node in liveness.nodes:
+            changed |= _trim(node, liveness)
+    return changed
+
+
+def _remove_dead(graph: Graph, liveness: Liveness) -> bool:
+    dead, stack = [], [graph.block]
+    while stack:
+        for node in stack.pop():
+            if node in liveness.nodes:
+                stack.extend(node.blocks)
+            else:
+                dead.append(node)
+    for node in dead:
+        node.remove()
+    return bool(dead)
+
+
+def _trim(node: Node, liveness: Liveness) -> bool:
+    """Drop the results and carried values of a control node that are not live."""
+    groups = liveness.groups[node]
+    kept = [index for index, group in enumerate(groups) if group in liveness.live_groups]
+    if len(kept) == len(groups):
+        return False
+    node.results = [node.results[index] for index in kept]
+    dropped: dict[Node, set[int]] = {}
+    for group in groups:
+        if group not in liveness.live_groups:
+            for user, position in group.feeds:
+                dropped.setdefault(user, set()).add(position)
+    for user, positions in dropped.items():
+        user.set_inputs([value for index, value in enumerate(user.inputs) if index not in positions])
+    for block in node.blocks:
+        _trim_parameters(block, {value for group in groups if group not in liveness.live_groups for value in group.members})
+    return True
+
+
+def _trim_parameters(block: Block, dropped: set) -> None:
+    block.parameters = [value for value in block.parameters if value not in dropped]

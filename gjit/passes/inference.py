@@ -1,0 +1,287 @@
+"""Forward type inference over a graph, through structured control flow.
+
+Types only grow while the walk repeats: values start as UNREACHED, carried values of loops and cells join what
+comes to them until nothing changes, and become UNKNOWN where that takes long. So what stays is proved for
+every run of the program, and the cost is a small multiple of the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gjit.ir.deep import Walk, drive
+from gjit.ir.graph import Block, CaptureSlot, Graph, Node, Value
+from gjit.ir.types import CELL, UNKNOWN, Type, type_of
+from gjit.ops.row import effects_of, result_types
+from gjit.passes.callees import Callees
+from gjit.passes.containers import seen_type, without_layout
+from gjit.passes.facts import UNREACHED, item_type, known_truth, merge
+from gjit.passes.methods import as_method_call
+
+ROUNDS = 6
+"""How often a loop or the cells may change before they are widened to UNKNOWN."""
+
+
+@dataclass(slots=True)
+class _Loop:
+    """What the terminators of one loop's body hand on, joined."""
+
+    continued: list[Type]
+    broken: list[Type]
+
+
+@dataclass(slots=True)
+class Inference:
+    """Infers the types of one graph and writes them into its values.
+
+    `types_change` says that the program assigns shapes or dtypes of arrays in place, so that neither is known.
+    """
+
+    graph: Graph
+    callees: Callees
+    types_change: bool = False
+    _cells: dict[Value, Type] = field(default_factory=dict)
+    _cells_changed: bool = False
+    _rounds: dict[Block, int] = field(default_factory=dict)
+    _loops: list[_Loop] = field(default_factory=list)
+    _returned: list[Type] = field(default_factory=list)
+
+    def infer(self, argument_types: list[Type]) -> Walk:
+        """The walk over the whole graph; its result is the type that the graph returns."""
+        self._forget()
+        for value, type_ in zip(self.graph.block.parameters, argument_types, strict=True):
+            value.type = self._stable(type_)
+        for round_ in range(ROUNDS + 1):
+            self._cells_changed = False
+            self._returned = [UNREACHED]
+            yield self._block(self.graph.block)
+            if not self._cells_changed:
+                break
+            if round_ == ROUNDS - 1:
+                self._cells = dict.fromkeys(self._cells, UNKNOWN)
+        self._finish()
+        return UNKNOWN if self._returned[0] == UNREACHED else self._returned[0]
+
+    def _forget(self) -> None:
+        for value in _values(self.graph):
+            value.type = UNREACHED
+
+    def _finish(self) -> None:
+        for value in _values(self.graph):
+            if value.type == UNREACHED:
+                value.type = UNKNOWN
+
+    def _stable(self, type_: Type) -> Type:
+        return without_layout(type_) if self.types_change else type_
+
+    def _block(self, block: Block) -> Walk:
+        """Infer a block; the result is what its `yield` or `condition` hands on, None where it leaves."""
+        for node in block:
+            walk = _WALKS.get(node.op)
+            if walk is not None:
+                yield walk(self, node)
+            else:
+                self._simple(node)
+        return self._end(block.terminator)
+
+    def _simple(self, node: Node) -> None:
+        rule = _RULES.get(node.op)
+        if rule is not None:
+            types = rule(self, node)
+        elif any(value.type == UNREACHED for value in node.inputs):
+            types = [UNREACHED] * len(node.results)
+        else:
+            with as_method_call(node):
+                types = result_types(node)
+        for value, type_ in zip(node.results, types, strict=True):
+            value.type = self._stable(seen_type(value, type_))
+
+    def _end(self, terminator: Node) -> list[Type] | None:
+        types = [value.type for value in terminator.inputs]
+        match terminator.op:
+            case "yield" | "condition":
+                return types
+            case "continue":
+                _join_into(self._loops[-1].continued, types)
+            case "break":
+                _join_into(self._loops[-1].broken, types)
+            case "return":
+                self._returned[-1] = merge(self._returned[-1], types[0])
+        return None
+
+    # Cells and captures: one type per cell, joined over all stores, wherever they are.
+
+    def _store(self, node: Node) -> list[Type]:
+        cell, value = node.inputs
+        before = self._cells.get(cell, UNREACHED)
+        after = merge(before, value.type)
+        if after != before:
+            self._cells[cell] = after
+            self._cells_changed = True
+        return []
+
+    def _load(self, node: Node) -> list[Type]:
+        return [self._cells.get(node.inputs[0], UNREACHED)]
+
+    def _capture(self, node: Node) -> list[Type]:
+        slot: CaptureSlot = self.graph.captures[node.attributes["slot"]]
+        return [type_of(slot.value) if slot.guarded and slot.value is not None else UNKNOWN]
+
+    # Control flow: each is a walk, see `gjit.ir.deep`.
+
+    def _if(self, node: Node) -> Walk:
+        truth = known_truth(node.inputs[0])
+        outcomes = []
+        for block, taken in zip(node.blocks, (True, False), strict=True):
+            if truth is None or truth is taken:
+                outcomes.append((yield self._block(block)))
+        _set_joined(node, outcomes)
+
+    def _and_or(self, node: Node) -> Walk:
+        right = yield self._block(node.blocks[0])
+        _set_joined(node, [[node.inputs[0].type], right])
+
+    def _for(self, node: Node) -> Walk:
+        body, otherwise = node.blocks
+        item, *carried = body.parameters
+        self._grow(body, carried, [value.type for value in node.inputs[1:]])
+        broken = [UNREACHED] * len(carried)
+        while True:
+            source = node.inputs[0].type
+            item.type = UNREACHED if source == UNREACHED else self._stable(item_type(node.inputs[0]))
+            with self._loop(len(carried)) as loop:
+                yield self._block(body)
+            _join_into(broken, loop.broken)
+            if not self._grow(body, carried, loop.continued):
+                break
+        _assign(otherwise.parameters, carried)
+        _set_joined(node, [(yield self._block(otherwise)), broken])
+
+    def _while(self, node: Node) -> Walk:
+        condition, body, otherwise = node.blocks
+        self._grow(condition, condition.parameters, [value.type for value in node.inputs])
+        broken = [UNREACHED] * len(node.inputs)
+        while True:
+            passed = yield self._block(condition)
+            for block in (body, otherwise):
+                for value, type_ in zip(block.parameters, (passed or [])[1:], strict=False):
+                    value.type = type_
+            with self._loop(len(node.inputs)) as loop:
+                yield self._block(body)
+            _join_into(broken, loop.broken)
+            if not self._grow(condition, condition.parameters, loop.continued):
+                break
+        _set_joined(node, [(yield self._block(otherwise)), broken])
+
+    @contextmanager
+    def _loop(self, count: int) -> Iterator[_Loop]:
+        self._loops.append(_Loop([UNREACHED] * count, [UNREACHED] * count))
+        try:
+            yield self._loops[-1]
+        finally:
+            self._loops.pop()
+
+    def _grow(self, block: Block, values: list[Value], types: list[Type]) -> bool:
+        """Join types into the carried values of a loop; True where one changed."""
+        joined = [merge(value.type, type_) for value, type_ in zip(values, types, strict=True)]
+        if all(value.type == type_ for value, type_ in zip(values, joined, strict=True)):
+            return False
+        self._rounds[block] = self._rounds.get(block, 0) + 1
+        if self._rounds[block] > ROUNDS:
+            joined = [UNKNOWN] * len(joined)
+        for value, type_ in zip(values, joined, strict=True):
+            value.type = type_
+        return True
+
+    def _branches(self, node: Node) -> Walk:
+        """`match` and `try`: whatever a block binds is unknown."""
+        outcomes = []
+        for block in node.blocks:
+            _make_unknown(block.parameters)
+            outcomes.append((yield self._block(block)))
+        bodies = outcomes[1::2] + outcomes[-1:] if node.op == "match" else []
+        _set_joined(node, bodies)
+
+    def _with(self, node: Node) -> Walk:
+        _make_unknown(node.blocks[0].parameters)
+        _set_joined(node, [(yield self._block(node.blocks[0]))])
+
+    def _comprehension(self, node: Node) -> Walk:
+        for block in node.blocks:
+            for value in block.parameters:
+                source = node.inputs[0].type
+                value.type = UNREACHED if source == UNREACHED else self._stable(item_type(node.inputs[0]))
+            yield self._block(block)
+        self._simple(node)
+
+    def _function(self, node: Node) -> Walk:
+        _make_unknown(node.blocks[0].parameters)
+        loops, self._loops = self._loops, []
+        self._returned.append(UNREACHED)
+        yield self._block(node.blocks[0])
+        self._returned.pop()
+        self._loops = loops
+        self._simple(node)
+
+    def _invoke(self, node: Node) -> Walk:
+        if any(value.type == UNREACHED for value in node.inputs):
+            node.result.type = UNREACHED
+        else:
+            node.result.type = self._stable((yield self.callees.returned(node)))
+
+
+_WALKS = {
+    "if": Inference._if,
+    "and": Inference._and_or,
+    "or": Inference._and_or,
+    "for": Inference._for,
+    "while": Inference._while,
+    "try": Inference._branches,
+    "match": Inference._branches,
+    "with": Inference._with,
+    "comprehension": Inference._comprehension,
+    "comprehension.for": Inference._comprehension,
+    "comprehension.if": Inference._comprehension,
+    "function": Inference._function,
+    "invoke": Inference._invoke,
+}
+_RULES = {
+    "cell": lambda inference, node: [CELL],
+    "store": Inference._store,
+    "load": Inference._load,
+    "capture": Inference._capture,
+}
+
+
+def _values(graph: Graph) -> Iterator[Value]:
+    yield from graph.block.parameters
+    for node in graph.all_nodes():
+        yield from node.results
+        for block in node.blocks:
+            yield from block.parameters
+
+
+def _join_into(types: list[Type], more: list[Type]) -> None:
+    types[:] = [merge(old, new) for old, new in zip(types, more, strict=True)]
+
+
+def _set_joined(node: Node, outcomes: list[list[Type] | None]) -> None:
+    """Give the results the join of the outcomes; None is the outcome of a block that leaves."""
+    for index, value in enumerate(node.results):
+        type_: Type = UNREACHED
+        for outcome in outcomes:
+            if outcome is not None:
+                type_ = merge(type_, outcome[index])
+        value.type = type_
+
+
+def _assign(targets: list[Value], sources: list[Value]) -> None:
+    for target, source in zip(targets, sources, strict=True):
+        target.type = source.type
+
+
+def _make_unknown(values: list[Value]) -> None:
+    for value in values:
+        value.type = UNKNOWN

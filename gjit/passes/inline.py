@@ -1,0 +1,82 @@
+"""Calls of small straight-line functions become the nodes of the function.
+
+Before: `%y = invoke(%x) function="square"`. After: `%y = operator.mul(%x, %x)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gjit.ir.clone import clone_block_into
+from gjit.ir.graph import CaptureSlot, Constant, Graph, Node, Value
+from gjit.passes.callees import bind_arguments
+
+LARGEST = 40
+"""Nodes of the largest function that is inlined."""
+LARGEST_GRAPH = 20_000
+"""Nodes beyond which a graph grows no more."""
+
+
+def inline(graph: Graph) -> bool:
+    """Inline calls, and the calls that come in with them. Nodes keep the places in the source that they had.
+
+    Left alone are functions with control flow, inner functions or variables that are cells, calls that use
+    defaults, spreads or variadic parameters, and recursion.
+    """
+    changed = False
+    active: dict[Node, frozenset[str]] = {}
+    work = [node for node in graph.all_nodes() if node.op == "invoke"]
+    size = sum(1 for _ in graph.all_nodes())
+    while work and size < LARGEST_GRAPH:
+        node = work.pop()
+        name = node.attributes["function"]
+        callee = graph.functions.get(name)
+        around = active.get(node, frozenset()) | {name}
+        if callee is None or callee is graph or name in active.get(node, ()) or not _is_small(callee):
+            continue
+        arguments = bind_arguments(node, callee)
+        if arguments is None or None in arguments:
+            continue
+        inserted = _inline_call(graph, node, callee, arguments)
+        size += len(inserted)
+        for inner in inserted:
+            if inner.op == "invoke":
+                active[inner] = around
+                work.append(inner)
+        changed = True
+    return changed
+
+
+def _is_small(callee: Graph) -> bool:
+    if callee.block.terminator is None or callee.block.terminator.op != "return":
+        return False
+    for count, node in enumerate(callee.block):
+        if count >= LARGEST or node.blocks or node.op in ("cell", "import", "capture.store"):
+            return False
+    return True
+
+
+def _inline_call(graph: Graph, node: Node, callee: Graph, arguments: list[Value]) -> list[Node]:
+    mapping: dict[Value, Value] = dict(zip(callee.block.parameters, arguments, strict=True))
+    block, before = node.block, node.previous
+    clone_block_into(callee.block, mapping, block, before=node, terminator=False)
+    inserted = []
+    current = block.first if before is None else before.next
+    while current is not node:
+        inserted.append(current)
+        if current.op == "capture":
+            current.attributes["slot"] = _slot(graph, callee.captures[current.attributes["slot"]])
+        current = current.next
+    returned = callee.block.terminator.inputs[0]
+    fresh = Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]
+    node.replace_with([fresh])
+    return inserted
+
+
+def _slot(graph: Graph, wanted: CaptureSlot) -> int:
+    for index, slot in enumerate(graph.captures):
+        same_place = slot.name == wanted.name and slot.kind == wanted.kind and slot.namespace is wanted.namespace
+        if same_place and slot.value is wanted.value and slot.guarded == wanted.guarded:
+            return index
+    graph.captures.append(replace(wanted))
+    return len(graph.captures) - 1

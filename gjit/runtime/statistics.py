@@ -1,0 +1,53 @@
+"""Counters that prove what a compiled function did."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, fields
+
+
+@dataclass(slots=True)
+class Statistics:
+    """What one compiled function has done so far.
+
+    calls           calls of the compiled function
+    captures        times that its source was captured (again after a guard failed)
+    signatures      signatures that a plan was made for
+    compilations    host programs and kernels that were compiled
+    cache_hits      kernels that were found compiled
+    regions         regions of the plan that was made last
+    launches        regions that ran as one kernel or tile by tile
+    host_calls      calls that the interpreter ran
+    fallbacks       regions that ran op by op although they were large
+    transfers       copies between host and device
+    bytes_moved     bytes of these copies
+    guard_failures  calls that found a captured name changed
+    swaps           regions that moved to another engine while the program ran
+    """
+
+    captures: int = 0
+    signatures: int = 0
+    compilations: int = 0
+    cache_hits: int = 0
+    regions: int = 0
+    launches: int = 0
+    host_calls: int = 0
+    fallbacks: int = 0
+    transfers: int = 0
+    bytes_moved: int = 0
+    guard_failures: int = 0
+    swaps: int = 0
+    _calls: itertools.count = field(default_factory=itertools.count, repr=False, compare=False)
+
+    @property
+    def calls(self) -> int:
+        # a counter of `itertools` advances atomically and in 30 ns; its state is read without advancing it
+        return self._calls.__reduce__()[1][0]
+
+    def as_dict(self) -> dict[str, int]:
+        """All counters by name."""
+        names = ["calls", *(entry.name for entry in fields(self) if not entry.name.startswith("_"))]
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:15}{value}" for name, value in self.as_dict().items())

@@ -1,0 +1,176 @@
+"""Run a plain and a compiled function on equal arguments and compare everything that can be seen of a call."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gjit.testing.comparison import Comparison, short, without_addresses
+from gjit.testing.copying import copy_arguments
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one call did: its value or exception, the warnings it issued and the text it printed."""
+
+    value: object = None
+    exception: Exception | None = None
+    warnings: list[tuple[str, str, str, int]] = field(default_factory=list)  # category, text, file, line
+    printed: str = ""
+
+    def describe(self) -> str:
+        """The value or the exception in a few words."""
+        if self.exception is None:
+            return f"returned {short(self.value)}"
+        return f"raised {type(self.exception).__name__}: {without_addresses(str(self.exception))}"
+
+
+def assert_same_as_numpy(
+    f: Callable,
+    *args: object,
+    calls: int = 1,
+    check_warnings: bool = True,
+    plain: Callable | None = None,
+    **kwargs: object,
+) -> None:
+    """Assert that a compiled function does what the plain function does.
+
+    Both run on deep copies of the arguments, in which arrays keep strides, alignment, byte order and flags, and
+    arrays that share memory go on sharing it. Compared are results (exact types, dtypes, shapes, strides, flags, bases,
+    values bit by bit but for the payload of NaN), the arguments after the calls, which objects and which memory results
+    and arguments share, exceptions (class, text, arguments, cause, line), warnings (category, text, line, count),
+    printed text, and the state of the global random generators.
+
+    Args:
+        f: the compiled function.
+        *args: positional arguments; they are not changed.
+        calls: how often to call with the same arguments; every result is kept and compared at the end.
+        check_warnings: whether warnings must be equal too.
+        plain: the function to compare with; `f.__wrapped__` by default.
+        **kwargs: keyword arguments.
+
+    Raises:
+        AssertionError: with one line for each difference.
+        TypeError: `f` has no `__wrapped__` and no `plain` is given, or an argument cannot be copied.
+
+    >>> assert_same_as_numpy(lambda x: x + 1, np.zeros(2), plain=lambda x: x + 1.0)
+    >>> assert_same_as_numpy(lambda x: x.copy(), np.zeros(2), plain=lambda x: x)
+    Traceback (most recent call last):
+    AssertionError: <lambda> differs from NumPy in 1 way:
+      result: identity: expected the object at argument 0, got another one
+    """
+    plain = getattr(f, "__wrapped__", None) if plain is None else plain
+    if plain is None:
+        raise TypeError("give a compiled function, or the function to compare with as `plain=`")
+    before = _random_states()
+    expected = _run_side(plain, args, kwargs, calls)
+    _restore_random_states(before)
+    actual = _run_side(f, args, kwargs, calls)
+    differences = _differences(expected, actual, _file(plain), check_warnings)
+    if differences:
+        name = getattr(plain, "__qualname__", None) or type(plain).__name__
+        ways = "1 way" if len(differences) == 1 else f"{len(differences)} ways"
+        lines = "".join(f"\n  {difference}" for difference in differences[:20])
+        raise AssertionError(f"{name} differs from NumPy in {ways}:{lines}") from actual.outcomes[-1].exception
+
+
+@dataclass(slots=True)
+class Side:
+    """One function's arguments after the calls, what the calls did, and the random states they left."""
+
+    args: tuple
+    kwargs: dict[str, object]
+    outcomes: list[Outcome]
+    random_states: dict[str, object]
+
+
+def _run_side(function: Callable, args: tuple, kwargs: dict[str, object], calls: int) -> Side:
+    args, kwargs = copy_arguments((args, kwargs))
+    outcomes = [_run(function, args, kwargs) for _ in range(calls)]
+    return Side(args, kwargs, outcomes, _random_states())
+
+
+def _run(function: Callable, args: tuple, kwargs: dict[str, object]) -> Outcome:
+    outcome = Outcome()
+    stream = io.StringIO()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(stream):
+        warnings.simplefilter("always")
+        try:
+            outcome.value = function(*args, **kwargs)
+        except Exception as error:  # whatever the program raises is what is compared
+            outcome.exception = error
+    outcome.warnings = [
+        (entry.category.__name__, without_addresses(str(entry.message)), entry.filename, entry.lineno)
+        for entry in caught
+    ]
+    outcome.printed = without_addresses(stream.getvalue())
+    return outcome
+
+
+def _differences(expected: Side, actual: Side, file: str | None, check_warnings: bool) -> list[str]:
+    comparison = Comparison()
+    for index, argument in enumerate(expected.args):
+        comparison.compare(argument, actual.args[index], f"argument {index}")
+    for name, argument in expected.kwargs.items():
+        comparison.compare(argument, actual.kwargs[name], f"argument {name!r}")
+    for index, (one, other) in enumerate(zip(expected.outcomes, actual.outcomes, strict=True)):
+        suffix = f" of call {index + 1}" if len(expected.outcomes) > 1 else ""
+        _compare_outcomes(comparison, one, other, suffix, file)
+        if check_warnings:
+            _compare_warnings(comparison, one.warnings, other.warnings, suffix)
+    for name, state in expected.random_states.items():
+        comparison.compare(state, actual.random_states[name], f"state of {name}")
+    return comparison.reasons()
+
+
+def _compare_outcomes(comparison: Comparison, one: Outcome, other: Outcome, suffix: str, file: str | None) -> None:
+    if one.exception is None and other.exception is None:
+        comparison.compare(one.value, other.value, "result" + suffix)
+    elif one.exception is None or other.exception is None:
+        comparison.report("outcome" + suffix, f"expected to have {one.describe()}; {other.describe()}")
+    else:
+        comparison.compare(one.exception, other.exception, "exception" + suffix)
+        line, other_line = _line(one.exception, file), _line(other.exception, file)
+        if line != other_line:
+            comparison.report("exception" + suffix, f"line: expected {line}, got {other_line}")
+    if one.printed != other.printed:
+        comparison.report("printed text" + suffix, f"expected {one.printed!r}, got {other.printed!r}")
+
+
+def _compare_warnings(comparison: Comparison, expected: list, actual: list, suffix: str) -> None:
+    if expected != actual:
+        text = f"expected{_warnings_text(expected)}\n   got{_warnings_text(actual)}"
+        comparison.report("warnings" + suffix, text)
+
+
+def _warnings_text(entries: list[tuple[str, str, str, int]]) -> str:
+    lines = [f"\n    {category}: {text} ({file}:{line})" for category, text, file, line in entries]
+    return "".join(lines) or " none"
+
+
+def _file(function: Callable) -> str | None:
+    code = getattr(function, "__code__", None)
+    return None if code is None else code.co_filename
+
+
+def _line(exception: Exception, file: str | None) -> int | None:
+    """The line of `file` that was running when the exception was raised."""
+    lines = [frame.lineno for frame in traceback.extract_tb(exception.__traceback__) if frame.filename == file]
+    return lines[-1] if lines else None
+
+
+def _random_states() -> dict[str, Any]:
+    return {"numpy.random": np.random.get_state(legacy=False), "random": random.getstate()}
+
+
+def _restore_random_states(states: dict[str, Any]) -> None:
+    np.random.set_state(states["numpy.random"])
+    random.setstate(states["random"])

@@ -1,0 +1,96 @@
+"""How the tests of the language run a program: compiled and plain, on every argument set, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import gjit
+from gjit.testing import assert_same_as_numpy
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one call; they are copied for every run."""
+
+    args: tuple
+    kwargs: dict
+
+
+def call(*args: object, **kwargs: object) -> Call:
+    return Call(args, kwargs)
+
+
+def check(
+    function: Callable,
+    *argument_sets: Call,
+    regions: int | None = None,
+    host_calls: int = 0,
+    calls: int = 1,
+    check_warnings: bool = True,
+) -> gjit.CompiledFunction:
+    """Compile `function` and compare it with itself on every argument set, twice on one compiled object.
+
+    `regions` is the number of regions in the plan for the first argument set, `calls` how often a set is called
+    in a row with the same arguments.
+    """
+    compiled = gjit.script(function)
+    for _ in range(2):
+        for arguments in argument_sets:
+            compare(compiled, function, arguments, calls, check_warnings)
+    assert compiled.statistics.host_calls == host_calls
+    check_text(compiled)
+    if regions is not None:
+        check_regions(function, argument_sets[0], regions)
+    return compiled
+
+
+def compare(compiled: Callable, plain: Callable, arguments: Call, calls: int = 1, check_warnings: bool = True) -> None:
+    kwargs = arguments.kwargs
+    assert_same_as_numpy(compiled, *arguments.args, plain=plain, calls=calls, check_warnings=check_warnings, **kwargs)
+
+
+def check_text(compiled: gjit.CompiledFunction) -> None:
+    """The printed graph parses back, and printing is a fixed point."""
+    text = str(compiled.graph)
+    assert str(gjit.parse_graph(text)) == text
+
+
+def check_regions(function: Callable, arguments: Call, expected: int) -> None:
+    compiled = gjit.script(function)
+    compare(compiled, function, arguments)
+    assert compiled.statistics.regions == expected
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def unaligned(array: np.ndarray) -> np.ndarray:
+    """The same values at an address that the dtype does not like."""
+    return np.frombuffer(b"\0" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
+
+
+def swapped(array: np.ndarray) -> np.ndarray:
+    """The same values in the other byte order."""
+    return array.astype(array.dtype.newbyteorder())
+
+
+def layouts(array: np.ndarray) -> list[np.ndarray]:
+    """A matrix in every layout that a caller may bring: the values are those of `array`."""
+    rows, columns = array.shape
+    wide = np.zeros((2 * rows, 3 * columns), array.dtype)
+    wide[::2, ::3] = array
+    return [
+        array.copy(),
+        np.asfortranarray(array),
+        array[::-1].copy()[::-1],
+        array[:, ::-1].copy()[:, ::-1],
+        wide[::2, ::3],
+        read_only(array.copy()),
+        unaligned(array),
+        swapped(array),
+    ]
