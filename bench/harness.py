@@ -32,8 +32,8 @@ class Measurement:
     """One line of the table.
 
     `value` is a median in `unit` and lies between the quartiles `low` and `high`. A ratio (unit `x`) is the time of
-    plain NumPy over that of gjit; `plain_seconds` and `compiled_seconds` are the medians behind it, where two sides were
-    compared.
+    plain NumPy over that of gjit; `plain_seconds` and `compiled_seconds` are the medians behind it, where two sides
+    were compared.
     """
 
     workload: str

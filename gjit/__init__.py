@@ -1,0 +1,47 @@
+"""TorchScript for NumPy: one typed graph from an ordinary NumPy function, fused, and bit-identical to NumPy."""
+
+from gjit.api import CompiledFunction, explain, rewrite, script, trace
+from gjit.errors import (
+    ArchiveError,
+    CompileError,
+    DeviceError,
+    DeviceLostError,
+    GjitError,
+    InternalError,
+    TraceError,
+    UnsupportedError,
+)
+from gjit.ir import Graph, Interpreter, parse_graph
+from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
+from gjit.passes.pipelines import register_pass
+from gjit.settings import config
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArchiveError",
+    "CompileError",
+    "CompiledFunction",
+    "DeviceError",
+    "DeviceLostError",
+    "GjitError",
+    "Graph",
+    "InternalError",
+    "Interpreter",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "Parameter",
+    "ScriptModule",
+    "Sequential",
+    "TraceError",
+    "UnsupportedError",
+    "config",
+    "explain",
+    "parse_graph",
+    "register_pass",
+    "rewrite",
+    "script",
+    "script_method",
+    "trace",
+]

@@ -61,6 +61,10 @@ KNOBS = {
 }
 
 
+_DISPATCH = frozenset({"disable", "device", "engine", "check"})
+"""Knobs that decide how a call runs, and not only how its plan is made."""
+
+
 class config:
     """Set knobs for the process, or for a `with` block.
 
@@ -80,25 +84,36 @@ class config:
     """
 
     def __init__(self, **values: object):
-        self._before = {name: _process.get(name, _MISSING) for name in values}
         self._values = {name: _checked(name, value) for name, value in values.items()}
-        _process.update(self._values)
+        self._before = dict(_process)
         self._token: contextvars.Token | None = None
+        _set_process({**_process, **self._values})
 
     def __enter__(self) -> config:
-        for name, value in self._before.items():
-            if value is _MISSING:
-                _process.pop(name, None)
-            else:
-                _process[name] = value
+        _set_process(self._before)
         self._token = _local.set({**_local.get(), **self._values})
+        if self._values.keys() & _DISPATCH:
+            overrides.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _local.reset(self._token)
+        if self in overrides:
+            overrides.remove(self)
+        if self._token is not None:
+            _local.reset(self._token)
 
 
-_MISSING = object()
+def _set_process(values: dict[str, object]) -> None:
+    _process.clear()
+    _process.update(values)
+    overrides[:] = [each for each in overrides if each != "process"]
+    if _process.keys() & _DISPATCH:
+        overrides.append("process")
+
+
+overrides: list[object] = ["environment"] if any("GJIT_" + name.upper() in os.environ for name in _DISPATCH) else []
+"""Not empty while a knob that decides how calls run is set; compiled functions look at this list alone on each call."""
+
 _process: dict[str, object] = {}
 _local: contextvars.ContextVar[dict[str, object]] = contextvars.ContextVar("gjit.settings", default={})
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 import textwrap
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -55,13 +57,15 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     Raises OSError where no source can be found (built-ins, code made by `exec`).
     """
     code = function.__code__
-    tree = _parse_file(code.co_filename) or _parse_snippet(function)
-    found = [node for node in ast.walk(tree) if _matches(node, code)]
-    if not found:
-        raise OSError(f"the source of {function.__qualname__} does not hold its definition any more")
-    if len(found) > 1:
-        found = [node for node in found if _same_code(node, code, tree)] or found
-    return FunctionSource(found[0], code.co_filename)
+    tree = _parse_file(code.co_filename)
+    candidates = _parse_history(code) if tree is None and code.co_filename == "<stdin>" else [tree or _parse_snippet(function)]
+    for candidate in candidates:
+        found = [node for node in ast.walk(candidate) if _matches(node, code)]
+        if len(found) > 1 or code.co_filename == "<stdin>":
+            found = [node for node in found if _same_code(node, code, candidate)] or found[: code.co_filename != "<stdin>"]
+        if found:
+            return FunctionSource(found[0], code.co_filename)
+    raise OSError("its file does not hold the definition any more")
 
 
 _parsed: dict[str, tuple[str, ast.Module]] = {}
@@ -69,8 +73,7 @@ _parsed: dict[str, tuple[str, ast.Module]] = {}
 
 def _parse_file(file: str) -> ast.Module | None:
     """The whole file, parsed once for each text that it has had."""
-    linecache.checkcache(file)
-    text = "".join(linecache.getlines(file))
+    text = _text(file)
     if not text:
         return None
     known = _parsed.get(file)
@@ -82,6 +85,38 @@ def _parse_file(file: str) -> ast.Module | None:
         return None
     _parsed[file] = text, tree
     return tree
+
+
+def _text(file: str) -> str:
+    """The text of a file, of a notebook cell, or of the program given to `python -c`."""
+    linecache.checkcache(file)
+    text = "".join(linecache.getlines(file))
+    if not text and file == "<string>" and "-c" in sys.orig_argv[:-1]:
+        return sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    return text
+
+
+def _parse_history(code: types.CodeType) -> Iterator[ast.Module]:
+    """Statements typed at the interactive prompt that may hold `code`, the newest first.
+
+    Python before 3.13 keeps no source of the prompt; the line editor's history does.
+    """
+    readline = sys.modules.get("readline")
+    if readline is None:
+        return
+    count = readline.get_current_history_length()
+    lines = [readline.get_history_item(index + 1) or "" for index in range(count)]
+    for start in reversed(range(count)):
+        for end in range(start + 1, min(start + _LONGEST_STATEMENT, count) + 1):
+            try:
+                tree = ast.parse("\n".join(lines[start:end]))
+            except SyntaxError:
+                continue
+            if len(tree.body) == 1 and any(_matches(node, code) for node in ast.walk(tree)):
+                yield tree
+
+
+_LONGEST_STATEMENT = 400
 
 
 def _parse_snippet(function: types.FunctionType) -> ast.Module:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gjit.capture.resolve import Resolved, is_user_code
+from gjit.capture.resolve import Resolved, is_immutable, is_stable_namespace, is_user_code
 from gjit.errors import UnsupportedError
 from gjit.ir.capturable import is_ignored
 from gjit.ir.clone import clone_graph
@@ -22,6 +22,10 @@ class Fallback:
     reason: str
 
 
+class CaptureAgain(Exception):
+    """The program makes a host call, which may assign globals: numbers among them must be read each time."""
+
+
 class CalleeRefused(Exception):
     """A called function cannot be scripted: the program is captured again with a host call in its place."""
 
@@ -35,12 +39,14 @@ class Program:
     """What the captures of one program share.
 
     loads      (namespace id, name) pairs that changed so often that they are looked up each time
+    has_host_calls  whether it calls the user's code in the interpreter
     refused    functions that stay with the interpreter, by id, with the reason
     functions  the graphs, by name; `names` tells the name by the id of the function, `owners` the function by name
     """
 
     package: str
     strict: bool = False
+    has_host_calls: bool = False
     loads: frozenset[tuple[int, str]] = frozenset()
     refused: dict[int, Fallback] = field(default_factory=dict)
     functions: dict[str, Graph] = field(default_factory=dict)
@@ -91,8 +97,16 @@ class Program:
         )
 
     def is_load(self, resolved: Resolved) -> bool:
-        return (id(resolved.namespace), resolved.name) in self.loads
+        """Whether a name is read each time, although what it holds is immutable."""
+        changeable = self.has_host_calls and is_immutable(resolved.value) and not is_stable_namespace(resolved.namespace)
+        return changeable or (id(resolved.namespace), resolved.name) in self.loads
+
+    def note_host_call(self) -> None:
+        if not self.has_host_calls:
+            self.has_host_calls = True
+            raise CaptureAgain
 
     def refuse(self, function: types.FunctionType, error: UnsupportedError) -> None:
+        self.has_host_calls = True
         self.refused[id(function)] = Fallback(function.__qualname__, str(error.span or ""), error.problem)
         self.kept.append(function)

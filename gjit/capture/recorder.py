@@ -6,17 +6,16 @@ import copy
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-import numpy as np
-
 from gjit.capture.resolve import is_immutable
 from gjit.errors import TraceError
 from gjit.ir.builder import Builder
-from gjit.ir.graph import CaptureKind, Constant, Graph, Value
+from gjit.ir.capturable import has_graph
+from gjit.ir.graph import CaptureKind, CaptureSlot, Constant, Graph, Value
 from gjit.ir.linking import Linker
 from gjit.ops import names, table
 from gjit.source import Span
@@ -56,7 +55,7 @@ class Held:
 class StandIn:
     """Base of everything that the traced code meets instead of a value, an object or a function."""
 
-    __slots__ = ("_gjit",)
+    __slots__ = ()  # each stand-in has room for `_gjit`; those that are lists or dictionaries cannot share a slot
     _gjit: Held
 
     def __init__(self, held: Held):
@@ -72,7 +71,11 @@ class Recorder:
     """One trace: the graph under construction and everything that must be undone or reported afterwards."""
 
     def __init__(
-        self, graph: Graph, wrap: Callable[[Held], object], stand_in: Callable[[Recorder, object, Callable], object]
+        self,
+        graph: Graph,
+        package: str,
+        wrap: Callable[[Held], object],
+        stand_in: Callable[[Recorder, object, Callable], object],
     ):
         self.graph = graph
         self.builder = Builder(graph)
@@ -83,6 +86,9 @@ class Recorder:
         self._wrap = wrap
         self._stand_in = stand_in
         self._copies: dict[int, object] = {}
+        self.package = package  # of the traced function: its other functions are the user's too
+        self.builtins: dict[str, object] = {}  # what copied functions see as `__builtins__`
+        self._stored: list[tuple[object, object, Span | None]] = []
         self._assumed: set[tuple[Value, str]] = set()
         self._open_blocks: list[list[weakref.ref[Held]]] = []
 
@@ -135,25 +141,32 @@ class Recorder:
             return self.add("call", [callee, *(self.value_of(element, memo) for element in thing)])
         if kind is types.FunctionType:
             return self._function(thing)
+        if kind is types.MethodType and held_of(thing.__self__) is not None:
+            return self.add("getattr", [self.value_of(thing.__self__)], name=thing.__name__)
         return self.load_object(thing, getattr(thing, "__name__", kind.__name__), guarded=True)
 
     def _function(self, function: types.FunctionType) -> Value:
         known = self.functions.get(id(function))
-        if known is None:
+        if known is None and type(function.__globals__) is not dict:
             self.refuse(f"the function {function.__name__!r} is made while tracing and passed to a function outside")
-        return self.load_object(known[1], function.__name__, guarded=True)
+        return self.load_object(function if known is None else known[1], function.__name__, guarded=True)
 
     def load_object(self, thing: object, name: str, *, guarded: bool) -> Value:
         """A capture of an object that is reached by no name."""
-        for index, slot in enumerate(self.graph.captures):
-            if slot.kind is CaptureKind.OBJECT and slot.value is thing:
-                return self.add("capture", slot=index)
-        return self.load_name(name, CaptureKind.OBJECT, thing, thing, guarded=guarded)
+        slots = self.graph.captures
+        places = (i for i, slot in enumerate(slots) if slot.kind is CaptureKind.OBJECT and slot.value is thing)
+        place = next(places, None)
+        if place is None:
+            place = len(slots)
+            slots.append(CaptureSlot(name, CaptureKind.OBJECT, guarded, thing))
+        value = self.add("capture", [], slot=place)
+        value.name = name if name.isidentifier() else ""
+        return value
 
     def load_name(self, name: str, kind: CaptureKind, thing: object, namespace: object, *, guarded: bool) -> Value:
         """A capture of what `name` is bound to in `namespace`."""
         slot = self.builder.slot(name, kind, thing, guarded=guarded, namespace=namespace)
-        value = self.add("capture", slot=slot)
+        value = self.add("capture", [], slot=slot)
         value.name = name if name.isidentifier() else ""
         return value
 
@@ -183,14 +196,41 @@ class Recorder:
             return slice(*(self.example_of(part, made) for part in (thing.start, thing.stop, thing.step)))
         if isinstance(thing, tuple) and hasattr(kind, "_fields"):
             return kind(*(self.example_of(element, made) for element in thing))
+        if kind is types.MethodType and held_of(thing.__self__) is not None:
+            return getattr(self.example_of(thing.__self__), thing.__name__)
         return self.functions[id(thing)][1] if id(thing) in self.functions else thing
 
     def copy(self, thing: object) -> object:
         """A copy to compute examples with, so that the user's object stays as it is; aliases stay aliases."""
+        for compiled in _compiled_parts(thing, set()):
+            self._copies[id(compiled)] = compiled
         try:
-            return copy.deepcopy(thing, self._copies)
+            found = copy.deepcopy(thing, self._copies)
         except Exception:  # objects that cannot be copied (files, locks, modules) are used themselves
             return thing
+        for part in list(self._copies.values()):
+            self._copies.setdefault(id(part), part)  # a copy is its own copy
+        return found
+
+    def refuse_later_changes(self, thing: object) -> None:
+        """Remember a container that was recorded as it is now; `finish` sees whether the traced code changed it."""
+        self._stored.append((thing, copy.copy(thing), self.span()))
+
+    def finish(self) -> None:
+        """Raise what the traced code swallowed, and what only the end of the trace can tell.
+
+        Raises TraceError.
+        """
+        if self.failure is not None:
+            error, span = self.failure
+            if isinstance(error, TraceError):
+                raise error
+            message = f"{type(error).__name__} was raised and handled while tracing: {error}"
+            raise TraceError(message, span, hint=_SCRIPT) from error
+        for thing, before, span in self._stored:
+            if len(thing) != len(before) or any(new is not old for new, old in zip(thing, before, strict=True)):
+                message = "a container was stored in an object and changed afterwards under another name"
+                raise TraceError(message, span, hint="change it through the attribute")
 
     # nodes
 
@@ -230,8 +270,10 @@ class Recorder:
         inputs = [self.value_of(operand) for operand in operands]
         return self.result(self.run(function, *operands), self.add(f"operator.{name}", inputs))
 
-    def call(self, function: Callable, arguments: tuple, keywords: dict[str, object]) -> object:
-        """Record a call of a function that is known by name, or is an object of the user's program."""
+    def call(
+        self, function: Callable, arguments: tuple, keywords: dict[str, object], callee: Held | None = None
+    ) -> object:
+        """Record a call of a function that is known by name, or is reached by `callee`."""
         row = table.of_function(function)
         name = names.name_of(function)
         memo: dict[int, Value] = {}
@@ -243,8 +285,8 @@ class Recorder:
         elif name is not None and name.startswith("numpy."):
             value = self.add("library", inputs, labels=labels, function=name)
         else:
-            callee = Constant(function) if name is not None else self.value_of(function)
-            value = self.add("call", [callee, *inputs], labels=("", *labels))
+            target = self.value_of(function) if callee is None or name is not None else callee.value()
+            value = self.add("call", [target, *inputs], labels=("", *labels))
         return self.result(example, value)
 
     def call_value(self, function: Callable, callee: Value, arguments: tuple, keywords: dict[str, object]) -> object:
@@ -271,9 +313,12 @@ class Recorder:
             error = self.add("call", [Constant(TypeError), Constant(text)])
             self.builder.end("raise", [error, Constant(None)])
 
-    def assume_equal(self, subject: Value, name: str, found: Value, expected: object, what: str) -> None:
-        """Assume that `found`, which was read from `subject`, equals an immutable object."""
-        self.assume(name, subject, lambda: self.add("operator.eq", [found, Constant(expected)]), f"{what} is {expected!r}")
+    def assume_equal(self, subject: Value, key: str, found: Callable[[], Value], expected: object, what: str) -> None:
+        """Assume that `found`, read from `subject`, is an immutable object, or equal to it where it is a number or text."""
+        if expected == expected:  # NaN equals nothing
+            op = "operator.is" if expected is None or isinstance(expected, bool) else "operator.eq"
+            test = lambda: self.add(op, [found(), Constant(expected)])  # noqa: E731
+            self.assume(key, subject, test, f"{what} is {expected!r}")
 
     def assume_is(self, subject: Value, expected: Value, message: str) -> None:
         """Assume that a value is one certain object."""
@@ -326,11 +371,19 @@ def _differs(recorder: Recorder, old: object, new: object) -> bool:
     return not isinstance(old, (tuple, list, dict, set, slice)) and old is not new
 
 
-def holds_array(thing: object) -> bool:
-    """Whether an array, which may be written to later, is in there."""
-    if isinstance(thing, (tuple, list)):
-        return any(map(holds_array, thing))
-    return isinstance(thing, np.ndarray)
+def _compiled_parts(thing: object, seen: set[int]) -> Iterator[object]:
+    """The compiled functions that an object holds: like plain functions they are never copied."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if has_graph(thing):
+        yield thing
+    elif isinstance(thing, (list, tuple)):
+        for part in thing:
+            yield from _compiled_parts(part, seen)
+    else:
+        for part in (thing if isinstance(thing, dict) else getattr(thing, "__dict__", {})).values():
+            yield from _compiled_parts(part, seen)
 
 
 def _span_of(frame: types.FrameType) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 
-from gjit.capture.program import CalleeRefused, Program
+from gjit.capture.program import CalleeRefused, CaptureAgain, Program
 from gjit.capture.resolve import is_user_code
 from gjit.capture.scope import Scope, analyse, bound_names, parameter_names, walk_scope
 from gjit.capture.statements import Statements
@@ -39,6 +39,8 @@ def capture_function(
             if strict:
                 raise refusal.error from None
             program.refuse(refusal.function, refusal.error)
+        except CaptureAgain:
+            continue
 
 
 class FunctionCapture(Statements):
@@ -123,6 +125,8 @@ class FunctionCapture(Statements):
         if not self.program.is_scripted(callee):
             if self.program.strict and is_user_code(callee, self.program.package):
                 self.refuse(node, f"{callee.__qualname__!r} runs in the interpreter", "script it, or drop strict=True")
+            if is_user_code(callee, self.program.package):
+                self.program.note_host_call()
             return None
         try:
             FunctionCapture.of(self.program, callee).run()

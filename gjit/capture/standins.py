@@ -13,9 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gjit.capture.copies import bind, copy_function, is_user_class, is_user_function
-from gjit.capture.recorder import Held, Recorder, StandIn, depends_on_trace, held_of, holds_array
-from gjit.capture.resolve import is_immutable
+from gjit.capture.copies import copy_function, is_user_class
+from gjit.capture.objects import object_stand_in
+from gjit.capture.recorder import Held, Recorder, StandIn, depends_on_trace, held_of
+from gjit.capture.resolve import is_immutable, is_user_code
 from gjit.capture.tracers import Tracer, static_value
 from gjit.ir.capturable import graph_of, has_graph, is_ignored, receiver_of
 from gjit.ir.graph import CaptureKind, Constant, Value
@@ -36,10 +37,20 @@ def stand_in(recorder: Recorder, thing: object, load: Load) -> object:
     known = recorder.known.get(id(thing))
     if known is not None:
         return known[1]
-    found = _made(recorder, thing, load)
+    copied = recorder.copy(thing) if _is_copied(recorder, thing) else thing
+    found = _made(recorder, copied, load)
     if not isinstance(thing, (np.ndarray, tuple)):  # one object is one stand-in, however it is reached
         recorder.known[id(thing)] = thing, found
+        recorder.known[id(copied)] = copied, found
     return found
+
+
+def _is_copied(recorder: Recorder, thing: object) -> bool:
+    """Whether running the traced code could change `thing`: examples are computed on a copy then."""
+    kind = type(thing)
+    if has_graph(thing) or isinstance(thing, (type, types.ModuleType, types.FunctionType, types.MethodType)):
+        return False
+    return kind in (np.ndarray, list, dict) or is_user_class(recorder, kind) or not callable(thing)
 
 
 def _made(recorder: Recorder, thing: object, load: Load) -> object:
@@ -50,41 +61,45 @@ def _made(recorder: Recorder, thing: object, load: Load) -> object:
     if kind is types.ModuleType:
         return Module(held)
     if kind is types.FunctionType:
-        return copy_function(recorder, thing) if _is_traced(thing) else Function(held)
+        return copy_function(recorder, thing) if _is_traced(recorder, thing) else Function(held)
     if kind is types.MethodType:
         return _method(recorder, thing, held)
     if isinstance(thing, type):
-        return _class(thing, held)
+        return _class(recorder, thing, held)
     if kind is tuple:
         return tuple(stand_in(recorder, part, _item(held, index)) for index, part in enumerate(thing))
     if kind in (list, dict):
         return Items(thing, held) if kind is list else Entries(thing, held)
     if kind is functools.partial:
         return _partial(recorder, thing, held)
-    if is_user_class(kind):
+    if is_user_class(recorder, kind):
         return object_stand_in(held)
     if callable(thing):
         return Function(held)
-    return Tracer(Held(recorder, recorder.copy(thing), load, thing))
+    return Tracer(held)
 
 
-def _is_traced(function: types.FunctionType) -> bool:
-    return is_user_function(function) and not is_ignored(function)
+def _is_traced(recorder: Recorder, function: types.FunctionType) -> bool:
+    """Whether calls of a Python function are traced through: the user's own, and modules written with gjit."""
+    mine = is_user_code(function, recorder.package) or is_user_code(function, "gjit")
+    return mine and not is_ignored(function)
 
 
 def _method(recorder: Recorder, method: types.MethodType, held: Held) -> object:
     receiver, function = method.__self__, method.__func__
-    if type(function) is not types.FunctionType or not _is_traced(function):
+    traced = type(function) is types.FunctionType and _is_traced(recorder, function)
+    if not traced and not has_graph(function):
         return Function(held)
     this = stand_in(
         recorder, receiver, lambda: recorder.load_object(receiver, type(receiver).__name__, guarded=False)
     )
-    return types.MethodType(copy_function(recorder, function), this)
+    return types.MethodType(stand_in(recorder, function, _attribute(held, "__func__")), this)
 
 
-def _class(thing: type, held: Held) -> object:
+def _class(recorder: Recorder, thing: type, held: Held) -> object:
     """Exceptions and classes of the user are used as they are: `except` and `class` statements need real classes."""
-    if issubclass(thing, BaseException) or is_user_class(thing) or thing.__module__ in _TRANSPARENT:
+    plain = issubclass(thing, BaseException) or thing.__module__ in _TRANSPARENT
+    if plain or is_user_class(recorder, thing):
         return thing
     return Function(held)
 
@@ -113,7 +128,7 @@ def _attribute_item(held: Held, name: str, key: object) -> Load:
 class Module(StandIn):
     """Stands for a module: what is read from it is a stand-in in turn."""
 
-    __slots__ = ()
+    __slots__ = ("_gjit",)
     is_function = True
 
     def __getattr__(self, name: str) -> object:
@@ -137,25 +152,25 @@ class Module(StandIn):
 class Function(StandIn):
     """Stands for a function or class that is not the user's: of NumPy, the standard library, a package."""
 
-    __slots__ = ()
+    __slots__ = ("_gjit",)
     is_function = True
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         held = held_of(self)
         recorder, function = held.recorder, held.original
         if function in (np.errstate, np.printoptions):
-            return Manager(held, recorder.call(function, arguments, keywords))
+            return Manager(held_of(recorder.call(function, arguments, keywords)))
         if function in _STATIC and depends_on_trace((arguments, keywords)):
             return _static_call(recorder, function, arguments, keywords)
         if depends_on_trace((arguments, keywords)):
-            return recorder.call(function, arguments, keywords)
+            return recorder.call(function, arguments, keywords, held)
         if _module_of(function) in _TRANSPARENT:
             return function(*arguments, **keywords)
         if _is_repeatable(function):
             found = recorder.run(function, *arguments, **keywords)
             if is_immutable(found):
                 return found
-        return recorder.call(function, arguments, keywords)
+        return recorder.call(function, arguments, keywords, held)
 
     def __getattr__(self, name: str) -> object:
         held = held_of(self)
@@ -198,11 +213,11 @@ def _is_repeatable(function: Callable) -> bool:
 class Manager(StandIn):
     """`np.errstate(...)`: what is recorded inside the `with` stands in the block of a `with` node."""
 
-    __slots__ = ("_inner", "_node", "_outer", "_real")
+    __slots__ = ("_gjit", "_node", "_outer", "_real")
 
-    def __init__(self, held: Held, inner: Tracer):
-        super().__init__(held_of(inner))
-        object.__setattr__(self, "_real", held_of(inner).example)
+    def __init__(self, held: Held):
+        super().__init__(held)
+        self._real = held.example
 
     def __enter__(self) -> object:
         held = held_of(self)
@@ -229,7 +244,7 @@ class Manager(StandIn):
 class Compiled(StandIn):
     """Stands for something that has a graph: its calls are calls of that graph, with its control flow."""
 
-    __slots__ = ()
+    __slots__ = ("_gjit",)
     is_function = True
 
     def __call__(self, *arguments: object, **keywords: object) -> object:

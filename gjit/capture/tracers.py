@@ -24,7 +24,7 @@ _COMPARISONS = "eq ne lt le gt ge"
 class Tracer(StandIn):
     """Stands for a value of the running program."""
 
-    __slots__ = ()
+    __slots__ = ("_gjit",)
 
     @property
     def __class__(self) -> type:
@@ -169,7 +169,7 @@ class Tracer(StandIn):
 class Method(StandIn):
     """A bound method of a traced value, read and not called yet."""
 
-    __slots__ = ()
+    __slots__ = ("_gjit",)
 
     def __init__(self, held: Held):
         super().__init__(held)
@@ -182,40 +182,22 @@ class Method(StandIn):
 
 def static_attribute(held: Held, name: str, example: object) -> object:
     """An attribute that inputs of a trace share; the graph checks that they do."""
-    found = lambda: held.recorder.add("getattr", [held.value()], name=name)  # noqa: E731
-    held.recorder.assume(
-        f".{name}",
-        held.value(),
-        lambda: held.recorder.add("operator.eq", [found(), held.recorder.value_of(example)]),
-        f"`.{name}` is {example!r}",
-    )
-    return held.recorder.stand_in(example, found)
+    load = _load_attribute(held, name)
+    held.recorder.assume_equal(held.value(), f".{name}", load, example, f"`.{name}`")
+    return held.recorder.stand_in(example, load)
 
 
 def static_value(held: Held) -> object:
     """The value itself, where it is one that decides types (a dtype); the graph checks it."""
-    expected = held.recorder.value_of(held.example)
-    held.recorder.assume(
-        "itself",
-        held.value(),
-        lambda: held.recorder.add("operator.eq", [held.value(), expected]),
-        f"the value is {held.example!r}",
-    )
+    held.recorder.assume_equal(held.value(), "itself", held.value, held.example, "the value")
     return held.example
 
 
 def static_length(held: Held) -> int:
-    """The number of elements of a traced tuple, such as a shape."""
-    count = len(held.example)
-    held.recorder.assume(
-        "len",
-        held.value(),
-        lambda: held.recorder.add(
-            "operator.eq", [held.recorder.add("builtin.len", [held.value()]), held.recorder.value_of(count)]
-        ),
-        f"the length is {count}",
-    )
-    return count
+    """The number of elements of a traced tuple, such as a shape; the graph checks it."""
+    found = lambda: held.recorder.add("builtin.len", [held.value()])  # noqa: E731
+    held.recorder.assume_equal(held.value(), "len", found, len(held.example), "the length")
+    return len(held.example)
 
 
 def unpack(held: Held, count: int) -> list[object]:

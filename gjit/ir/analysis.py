@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.graph import Block, CaptureSlot, Constant, Graph, Node, Value
 
 
 def enclosing_blocks(block: Block) -> Iterator[Block]:
@@ -112,3 +113,13 @@ def returns(graph: Graph) -> list[Node]:
             if node.op != "function":
                 stack.extend(node.blocks)
     return found
+
+
+def adopt_slot(graph: Graph, wanted: CaptureSlot) -> int:
+    """The index of a capture slot of `graph` for the same object as a slot of another graph; made when it is new."""
+    for index, slot in enumerate(graph.captures):
+        same_place = slot.name == wanted.name and slot.kind == wanted.kind and slot.namespace is wanted.namespace
+        if same_place and slot.value is wanted.value and slot.guarded == wanted.guarded:
+            return index
+    graph.captures.append(replace(wanted))
+    return len(graph.captures) - 1

@@ -41,10 +41,11 @@ def clone_block_into(
         if node is block.terminator and not terminator:
             continue
         copy = _clone_one_node(node, mapping, copies)
-        if node is node.block.terminator:
-            copies[node.block].terminate(copy)
+        place = block if node.block is None else node.block
+        if node is place.terminator:
+            copies[place].terminate(copy)
         else:
-            copies[node.block].insert(copy, before if node.block is block else None)
+            copies[place].insert(copy, before if place is block else None)
 
 
 def clone_node(node: Node, mapping: Mapping) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def _parameter_text(value: Parameter, depth: int) -> str:
     return f"parameter({quote(value.name)}, {quote(value.kind.value)}{default})"
 
 
-_WRITERS: dict[type, Callable[[object, int], str]] = {
+_WRITERS: dict[type, Callable[[Any, int], str]] = {
     type(None): lambda value, depth: "None",
     bool: lambda value, depth: str(value),
     int: _int_text,

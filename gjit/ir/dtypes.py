@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gjit.ir.lexer import Tokens, quote
@@ -14,7 +16,7 @@ def dtype_text(dtype: np.dtype) -> str:
     """The dtype as it stands in types and after `dtype` in constants.
 
     Raises:
-        ValueError: a dtype that no text can hold (a `StringDType` with its own missing value).
+        ValueError: a dtype that no text can hold, like a `StringDType` with its own missing value.
 
     >>> dtype_text(np.dtype("f8")), dtype_text(np.dtype(">f8"))
     ('float64', "'>f8'")
@@ -28,11 +30,14 @@ def dtype_text(dtype: np.dtype) -> str:
         return _struct_text(dtype)
     if dtype.kind == "T":
         return _string_text(dtype)
-    if dtype.kind in "biufcO" and dtype.isnative:
-        return dtype.name if _is(dtype.name, dtype) else dtype.type.__name__
-    if dtype.kind in "iufc" and not _is(dtype.str, dtype):
-        return repr(dtype.byteorder + dtype.char)
-    return repr(dtype.str)
+    bare = (dtype.name, dtype.type.__name__) if dtype.kind in "biufcO" or dtype.isbuiltin == 2 else ()
+    for name in bare if dtype.isnative else ():
+        if _reads_as(name, dtype):
+            return name
+    for name in (dtype.str, dtype.byteorder + dtype.char):
+        if _reads_as(name, dtype):
+            return repr(name)
+    raise ValueError(f"{dtype!r} has no text: NumPy knows no name for it")
 
 
 def has_metadata(dtype: np.dtype) -> bool:
@@ -61,15 +66,20 @@ def read_dtype(tokens: Tokens, depth: int = 0) -> np.dtype:
     return tokens.decoded(token, np.dtype, tokens.word("a dtype"))
 
 
-def _is(name: str, dtype: np.dtype) -> bool:
+def _reads_as(name: str, dtype: np.dtype) -> bool:
     """Whether NumPy reads `name` as this very dtype: `int64` is not the equal `longlong`."""
-    return np.dtype(name).char == dtype.char
+    try:
+        found = np.dtype(name)
+    except TypeError:
+        return False
+    return found == dtype and found.char == dtype.char
 
 
 def _struct_text(dtype: np.dtype) -> str:
     parts = [str(dtype.itemsize), str(dtype.isalignedstruct)]
-    for name in dtype.names:
-        field, offset, *title = dtype.fields[name]
+    fields: Any = dtype.fields
+    for name in dtype.names or ():
+        field, offset, *title = fields[name]
         titles = [quote(title[0])] if title else []
         parts.append(f"({', '.join([quote(name), dtype_text(field), str(offset), *titles])})")
     text = f"struct({', '.join(parts)})"
@@ -79,14 +89,14 @@ def _struct_text(dtype: np.dtype) -> str:
 def _string_text(dtype: np.dtype) -> str:
     if hasattr(dtype, "na_object"):
         raise ValueError(f"{dtype!r} has no text: it holds a missing value of its own")
-    return f"string({dtype.coerce})"
+    return f"string({getattr(dtype, 'coerce', True)})"
 
 
 def _read_struct(tokens: Tokens, depth: int) -> np.dtype:
     itemsize = tokens.whole_number("the size of an item")
     tokens.expect(",")
     aligned = _read_flag(tokens)
-    description = {"names": [], "formats": [], "offsets": [], "titles": [], "itemsize": itemsize}
+    description: Any = {"names": [], "formats": [], "offsets": [], "titles": [], "itemsize": itemsize}
     while tokens.accept(","):
         tokens.expect("(")
         description["names"].append(tokens.string("the name of a field"))

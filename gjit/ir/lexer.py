@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gjit.errors import GjitError
 
@@ -110,7 +112,7 @@ class Tokens:
             return self.string(what)
         return self.take("name", what).text
 
-    def decoded(self, token: Token, decode, text: str | None = None):
+    def decoded(self, token: Token, decode: Callable[[str], Any], text: str | None = None) -> Any:
         """What `decode` makes of the token's text; what it refuses is an error at the token."""
         try:
             return decode(token.text if text is None else text)
@@ -144,7 +146,7 @@ def _tokenize(text: str) -> list[Token]:
         if match.start() != offset:
             break
         offset = match.end()
-        kind = match.lastgroup
+        kind = match.lastgroup or ""
         if kind != "blank":
             tokens.append(Token(kind, match.group(), match.start()))
     if offset != len(text):

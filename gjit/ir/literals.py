@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import struct
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def read_type(tokens: Tokens, depth: int = 0) -> Type:
     return type_
 
 
-def _whole(text: str, read: Callable):
+def _whole(text: str, read: Callable[[Tokens], Any]) -> Any:
     tokens = Tokens(text)
     result = read(tokens)
     tokens.take("end", "the end of the text")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Generator
 
+from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import (
     TERMINATORS,
     Block,
@@ -21,15 +20,12 @@ from gjit.ir.graph import (
 from gjit.ir.lexer import GraphTextError, Token, Tokens
 from gjit.ir.literals import parse_constant, parse_type, read_constant, read_type
 from gjit.ir.printer import VERSION
+from gjit.ir.references import References
 from gjit.ir.structure import names_of_blocks
-from gjit.ir.deep import drive
 from gjit.ir.types import UNKNOWN, Type
-from gjit.source import Span
 
 __all__ = ["GraphTextError", "parse_constant", "parse_graph", "parse_type"]
 
-_VALUE = re.compile(r"%(?:(\d+)|(.+?)(?:\.\d+)?)", re.DOTALL)
-_SPAN = re.compile(r"@(\d+):(\d+)(?:-(?:(\d+):)?(\d+))?(?:#(\d+))?")
 _KINDS = {kind.value: kind for kind in ParameterKind}
 
 
@@ -87,9 +83,8 @@ class _GraphParser:
 
     def __init__(self, tokens: Tokens, files: list[str], functions: dict[str, Graph]):
         self._tokens = tokens
-        self._files = files
+        self._references = References(tokens, files)
         self._functions = functions
-        self._values: dict[str, Value] = {}
 
     def graph(self) -> tuple[Graph, str | None]:
         """The graph and its name in `functions`, if the text gives one."""
@@ -101,8 +96,8 @@ class _GraphParser:
         graph = Graph(name, [parameter for parameter, _, _ in parameters], functions=self._functions)
         for value, (_, token, type_) in zip(graph.block.parameters, parameters, strict=True):
             value.type = type_
-            self._define(value, token)
-        graph.span = self._span()
+            self._references.define(value, token)
+        graph.span = self._references.span()
         tokens.expect("{")
         while tokens.at("capture") and tokens.peek(1).kind == "number":
             graph.captures.append(self._slot(len(graph.captures)))
@@ -111,7 +106,7 @@ class _GraphParser:
         return graph, key
 
     def _parameters(self) -> list[tuple[Parameter, Token, Type]]:
-        parameters = []
+        parameters: list[tuple[Parameter, Token, Type]] = []
         self._tokens.expect("(")
         while not self._tokens.accept(")"):
             if parameters:
@@ -127,7 +122,7 @@ class _GraphParser:
                 raise tokens.expected("a parameter")
             kind = _KINDS[tokens.next().text]
         token = tokens.take("value", "a parameter")
-        name = tokens.string("the name of the parameter") if tokens.accept("as") else self._hint(token)
+        name = tokens.string("the name of the parameter") if tokens.accept("as") else self._references.hint(token)
         type_ = self._optional_type()
         has_default = tokens.accept("=")
         if has_default:
@@ -146,7 +141,7 @@ class _GraphParser:
         kind = tokens.decoded(tokens.take("name", "`global`, `closure` or `object`"), CaptureKind)
         return CaptureSlot(tokens.string("the name of the object"), kind, guarded)
 
-    def _contents(self, block: Block) -> Iterator:
+    def _contents(self, block: Block) -> Generator[Walk, object, None]:
         """Nodes and a terminator, up to the closing brace, which stays."""
         tokens = self._tokens
         while not tokens.at("}"):
@@ -160,7 +155,7 @@ class _GraphParser:
             if tokens.accept("{"):
                 yield self._blocks(node, start)
 
-    def _blocks(self, node: Node, start: Token) -> Iterator:
+    def _blocks(self, node: Node, start: Token) -> Generator[Walk, object, None]:
         names: list[Token] = []
         tokens = self._tokens
         while not tokens.accept("}"):
@@ -181,7 +176,7 @@ class _GraphParser:
             if block.parameters:
                 tokens.expect(",")
             token = tokens.take("value", "a parameter")
-            self._define(block.add_parameter(self._optional_type()), token)
+            self._references.define(block.add_parameter(self._optional_type()), token)
 
     def _node(self) -> tuple[Node, Token]:
         tokens = self._tokens
@@ -193,9 +188,9 @@ class _GraphParser:
         tokens.expect(")")
         attributes = self._attributes()
         types = self._result_types(len(results))
-        node = Node(op, inputs, labels=labels, attributes=attributes, results=types, span=self._span())
+        node = Node(op, inputs, labels=labels, attributes=attributes, results=types, span=self._references.span())
         for value, token in zip(node.results, results, strict=True):
-            self._define(value, token)
+            self._references.define(value, token)
         return node, start
 
     def _results(self) -> list[Token]:
@@ -217,13 +212,13 @@ class _GraphParser:
         while tokens.accept(","):
             types.append(read_type(tokens))
         if len(types) != count:
-            raise tokens.error(f"{count} results have {len(types)} types", start)
+            raise tokens.error(f"expected {count} types, one for each result, found {len(types)}", start)
         return types
 
     def _terminator(self) -> Node:
         op = self._tokens.next().text
         inputs, labels = self._inputs("}")
-        return Node(op, inputs, labels=labels, attributes=self._attributes(), results=0, span=self._span())
+        return Node(op, inputs, labels=labels, attributes=self._attributes(), results=0, span=self._references.span())
 
     def _inputs(self, end: str) -> tuple[list[Value], tuple[str, ...]]:
         """Operands with labels, up to the mark `end`, attributes or a span, which stay."""
@@ -250,15 +245,9 @@ class _GraphParser:
         return ""
 
     def _operand(self) -> Value:
-        tokens = self._tokens
-        token = tokens.peek()
-        if token.kind != "value":
-            return Constant(read_constant(tokens))
-        value = self._values.get(token.text)
-        if value is None:
-            raise tokens.error(f"{token} is not defined", token)
-        tokens.next()
-        return value
+        if self._tokens.peek().kind == "value":
+            return self._references.value()
+        return Constant(read_constant(self._tokens))
 
     def _attributes(self) -> dict[str, object]:
         tokens = self._tokens
@@ -277,27 +266,3 @@ class _GraphParser:
 
     def _optional_type(self) -> Type:
         return read_type(self._tokens) if self._tokens.accept(":") else UNKNOWN
-
-    def _span(self) -> Span | None:
-        tokens = self._tokens
-        if tokens.peek().kind != "span":
-            return None
-        token = tokens.next()
-        line, column, end_line, end_column, file = _SPAN.fullmatch(token.text).groups()
-        index = tokens.decoded(token, int, file or "0")
-        if index >= len(self._files):
-            raise tokens.error(f"the file {index} is not in the table of files", token)
-        end = (0, 0) if end_column is None else (int(end_line or line), int(end_column))
-        return Span(self._files[index], int(line), int(column), *end)
-
-    def _define(self, value: Value, token: Token) -> None:
-        if token.text in self._values:
-            raise self._tokens.error(f"{token} is defined twice", token)
-        value.name = self._hint(token)
-        self._values[token.text] = value
-
-    def _hint(self, token: Token) -> str:
-        number, hint = _VALUE.fullmatch(token.text).groups()
-        if number is not None:
-            return ""
-        return self._tokens.decoded(token, ast.literal_eval, hint) if hint[0] in "\"'" else hint

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator
 
 from gjit.ir.constants import display_text
+from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, Value
 from gjit.ir.lexer import NAME, quote, word
 from gjit.ir.structure import block_names
-from gjit.ir.deep import drive
 from gjit.ir.types import UNKNOWN
 from gjit.source import Span
 
@@ -38,7 +38,10 @@ def print_graph(graph: Graph, *, spans: bool = True) -> str:
     }
     """
     files: dict[str, int] = {}
-    bodies = [_Printer(files if spans else None).graph(called, key) for called, key in called_graphs(graph)]
+    bodies = [
+        _Printer(files if spans else None).graph(called, key if called is graph or key != called.name else None)
+        for called, key in called_graphs(graph)
+    ]
     lines = [f"file {index} {quote(file)}" for file, index in files.items()]
     for body in bodies:
         lines += [""] * bool(lines) + body
@@ -52,18 +55,18 @@ def called_graphs(graph: Graph) -> list[tuple[Graph, str | None]]:
     queue = [graph]
     for current in queue:
         for node in current.all_nodes():
-            called = graph.functions.get(node.attributes.get("function")) if node.op == "invoke" else None
+            called = graph.functions.get(str(node.attributes.get("function"))) if node.op == "invoke" else None
             if called is not None and id(called) not in found:
                 found[id(called)] = called
                 queue.append(called)
     return [(called, keys.get(id(called))) for called in queue]
 
 
-def print_around(graph: Graph, node: Node, *, lines: int = 8) -> str:
-    """The lines of the text around a node, with an arrow at it: for messages about a broken graph."""
+def print_around(graph: Graph, node: Node | None, *, lines: int = 8) -> str:
+    """The lines of the text around a node (None: its first lines), with an arrow at it, for messages."""
     printer = _Printer(None)
     text = printer.graph(graph, None)
-    place = printer.places.get(node, 0)
+    place = 0 if node is None else printer.places.get(node, 0)
     first, last = max(place - lines, 0), place + lines + 1
     return "\n".join(
         f"{'->' if index == place else '  '} {line}" for index, line in enumerate(text[first:last], start=first)
@@ -91,7 +94,7 @@ class _Printer:
         self._line(0, "}")
         return self.lines
 
-    def _contents(self, block: Block, depth: int) -> Iterator:
+    def _contents(self, block: Block, depth: int) -> Generator[Walk, object, None]:
         for node in block:
             line = self._node(node)
             self._place(node, depth, line)
@@ -103,7 +106,7 @@ class _Printer:
         if block.terminator is not None:
             self._place(block.terminator, depth, self._terminator(block.terminator))
 
-    def _block(self, name: str, block: Block, depth: int) -> Iterator:
+    def _block(self, name: str, block: Block, depth: int) -> Generator[Walk, object, None]:
         parameters = f"({', '.join(map(self._typed, block.parameters))})" if block.parameters else ""
         if block.first is None:
             text = self._terminator(block.terminator) + " " if block.terminator is not None else ""
@@ -127,13 +130,17 @@ class _Printer:
         return f"{node.op}{' ' + inputs if inputs else ''}{self._attributes(node)}{self._span(node.span)}"
 
     def _inputs(self, node: Node) -> str:
-        labels: Iterable[str] = node.labels or ("",) * len(node.inputs)
-        return ", ".join(_label(label) + self._operand(value) for value, label in zip(node.inputs, labels, strict=False))
+        labels = node.labels or ("",) * len(node.inputs)
+        return ", ".join(map(self._labelled, node.inputs, labels))
 
     def _attributes(self, node: Node) -> str:
         if not node.attributes:
             return ""
         return f" {{{', '.join(f'{word(key)}={display_text(value)}' for key, value in node.attributes.items())}}}"
+
+    def _labelled(self, value: Value, label: str) -> str:
+        text = self._operand(value)
+        return f"{word(label[:-1])}={text}" if label.endswith("=") else label + text
 
     def _operand(self, value: Value) -> str:
         return display_text(value.value) if isinstance(value, Constant) else self._name(value)
@@ -174,12 +181,4 @@ class _Printer:
         self.lines.append("  " * min(depth, _DEEPEST_INDENTATION) + text)
 
 
-def _label(label: str) -> str:
-    return f"{word(label[:-1])}=" if label.endswith("=") else label
-
-
-def _graph_text(graph: Graph) -> str:
-    return print_graph(graph)
-
-
-Graph.__str__ = _graph_text  # type: ignore[method-assign]
+Graph.__str__ = print_graph  # type: ignore[method-assign, assignment]

@@ -54,8 +54,8 @@ class KnownNames:
 
 def _basic_names() -> dict[str, object]:
     known = [value for name, value in vars(builtins).items() if isinstance(value, type) and value.__name__ == name]
-    classes = {f"builtin.{value.__name__}": value for value in known}
-    scalars = {f"numpy.{kind.__name__}": kind for kind in (*np.sctypeDict.values(), np.generic)}
+    classes: dict[str, object] = {f"builtin.{value.__name__}": value for value in known}
+    scalars: dict[str, object] = {f"numpy.{kind.__name__}": kind for kind in (*np.sctypeDict.values(), np.generic)}
     return classes | scalars
 
 

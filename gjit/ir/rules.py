@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gjit.ir.graph import Node, Parameter, ParameterKind
 from gjit.ir.structure import bound_names
@@ -44,6 +45,7 @@ def problem_of(node: Node) -> str:
 
 
 def valid_label(label: str) -> bool:
+    """Whether a label is one of the four kinds: positional, spread, keyword, spread keywords."""
     return label in ("", "*", "**") or (label.endswith("=") and len(label) > 1)
 
 
@@ -114,12 +116,14 @@ def _patterns(value: object) -> bool:
 
 
 def _unpack_results(node: Node) -> str:
-    expected = node.attributes["before"] + node.attributes["star"] + node.attributes["after"]
+    parts: list[Any] = [node.attributes[part] for part in _UNPACK]
+    expected = sum(parts)
     return f"has {expected} results, not {len(node.results)}" if len(node.results) != expected else ""
 
 
 def _function_defaults(node: Node) -> str:
-    expected = sum(parameter.has_default for parameter in node.attributes["parameters"])
+    parameters: Any = node.attributes["parameters"]
+    expected = sum(parameter.has_default for parameter in parameters)
     return f"takes {expected} defaults, not {len(node.inputs)}" if len(node.inputs) != expected else ""
 
 
@@ -140,11 +144,13 @@ def _callee_first(node: Node) -> str:
 
 _SPREAD = frozenset({"*"})
 _CALL = frozenset({"*", "=", "**"})
-_BINARY = (
-    "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor "
-    "iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor "
-    "eq ne lt le gt ge is is_not in not_in"
-).split()
+_ARITHMETIC = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is", "is_not", "in", "not_in")
+_BINARY = (*_ARITHMETIC, *(f"i{name}" for name in _ARITHMETIC), *_COMPARISONS)
+_UNPACK: dict[str, Callable[[object], bool]] = {"before": _number, "star": _flag, "after": _number}
 
 RULES: dict[str, NodeRule] = {
     "yield": NodeRule(0, MANY, 0),
@@ -154,6 +160,7 @@ RULES: dict[str, NodeRule] = {
     "return": NodeRule(1, 1, 0),
     "raise": NodeRule(1, 2, 0),
     "reraise": NodeRule(0, 0, 0),
+    "unreachable": NodeRule(0, 0, 0),
     "if": NodeRule(1, 1, None),
     "for": NodeRule(1, MANY, None, check=lambda node: _carried(node, len(node.inputs) - 1)),
     "while": NodeRule(0, MANY, None, check=lambda node: _carried(node, len(node.inputs))),
@@ -187,7 +194,7 @@ RULES: dict[str, NodeRule] = {
     "set": NodeRule(0, MANY, 1, _SPREAD),
     "dict": NodeRule(0, MANY, 1, frozenset({"**"}), check=_pairs),
     "slice": NodeRule(3, 3, 1),
-    "unpack": NodeRule(1, 1, None, attributes={"before": _number, "star": _flag, "after": _number}, check=_unpack_results),
+    "unpack": NodeRule(1, 1, None, attributes=_UNPACK, check=_unpack_results),
     "format": NodeRule(2, 2, 1, attributes={"conversion": _one_of("", "s", "r", "a")}),
     "join": NodeRule(0, MANY, 1),
     "region": NodeRule(0, MANY, None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 from gjit.ir.graph import Block, Node
@@ -63,7 +63,7 @@ def names_of_blocks(op: str, count: int) -> list[str]:
     return [*head, *repeated * (rest // len(repeated) if repeated else 0), *tail]
 
 
-def bound_names(patterns: tuple[str, ...] | str) -> list[str]:
+def bound_names(pattern: str) -> list[str]:
     """The names that a pattern of a `match` binds, in order of appearance; `_0`, `_1`, ... are inputs.
 
     Raises:
@@ -72,7 +72,9 @@ def bound_names(patterns: tuple[str, ...] | str) -> list[str]:
     >>> bound_names("{'a': x, **rest} | [x, *rest, _0()]")
     ['x', 'rest']
     """
-    (statement,) = ast.parse(f"match _:\n case {patterns}: pass").body
+    (statement,) = ast.parse(f"match _:\n case {pattern}: pass").body
+    if not isinstance(statement, ast.Match) or len(statement.cases) != 1:
+        raise SyntaxError(f"{pattern!r} is no pattern")
     names: dict[str, None] = {}
     for place in _in_order(statement.cases[0].pattern):
         name = getattr(place, "rest", None) or getattr(place, "name", None)
@@ -99,7 +101,10 @@ def _if(node: Node) -> list[BlockRule]:
 
 def _for(node: Node) -> list[BlockRule]:
     carried = len(node.inputs) - 1
-    return [BlockRule("body", carried + 1, "continue", (carried,)), BlockRule("else", carried, "yield", (carried,), True)]
+    return [
+        BlockRule("body", carried + 1, "continue", (carried,)),
+        BlockRule("else", carried, "yield", (carried,), True),
+    ]
 
 
 def _while(node: Node) -> list[BlockRule]:
@@ -129,14 +134,16 @@ def _with(node: Node) -> list[BlockRule]:
 def _match(node: Node) -> list[BlockRule]:
     values = (len(node.results),)
     rules = []
-    for pattern in node.attributes.get("patterns", ()):
+    patterns = node.attributes.get("patterns")
+    for pattern in patterns if isinstance(patterns, tuple) else ():
         bound = len(bound_names(pattern))
         rules += [BlockRule("guard", bound, "yield", (0, 1)), BlockRule("body", bound, "yield", values, True)]
     return [*rules, BlockRule("otherwise", 0, "yield", values, True)]
 
 
 def _function(node: Node) -> list[BlockRule]:
-    return [BlockRule("body", len(node.attributes.get("parameters", ())), "return", (1,))]
+    parameters = node.attributes.get("parameters")
+    return [BlockRule("body", len(parameters) if isinstance(parameters, Sized) else 0, "return", (1,))]
 
 
 def _comprehension(node: Node) -> list[BlockRule]:

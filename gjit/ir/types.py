@@ -21,6 +21,8 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class UnknownType(Type):
+    """The top of the lattice: nothing is known."""
+
     def __str__(self) -> str:
         return "unknown"
 
@@ -71,6 +73,8 @@ class TupleType(Type):
 
 @dataclass(frozen=True, slots=True)
 class ListType(Type):
+    """A list whose elements all have one type."""
+
     element: Type
 
     def __str__(self) -> str:
@@ -79,6 +83,8 @@ class ListType(Type):
 
 @dataclass(frozen=True, slots=True)
 class SetType(Type):
+    """A set whose elements all have one type."""
+
     element: Type
 
     def __str__(self) -> str:
@@ -87,6 +93,8 @@ class SetType(Type):
 
 @dataclass(frozen=True, slots=True)
 class DictType(Type):
+    """A dict whose keys, and whose values, have one type each."""
+
     key: Type
     value: Type
 
@@ -133,7 +141,10 @@ GENERATOR = PythonType("generator")
 
 PYTHON_TYPES = {
     type_.name: type_
-    for type_ in (BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, RANGE, ELLIPSIS, DTYPE, FUNCTION, CLASS, MODULE, GENERATOR)
+    for type_ in (
+        *(BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, RANGE),
+        *(ELLIPSIS, DTYPE, FUNCTION, CLASS, MODULE, GENERATOR),
+    )
 }
 PYTHON_NUMBERS = (BOOL, INT, FLOAT, COMPLEX)
 _EXACT = {
@@ -152,8 +163,11 @@ _EXACT = {
 
 
 def dtype_text(dtype: np.dtype | None) -> str:
-    """The name of a dtype in type texts: `float64`, `'>f8'` where the name would lose something, `?` for None."""
-    return "?" if dtype is None else dtypes.dtype_text(dtype)
+    """The name of a dtype in type texts: `float64`, `'>f8'` `?` for None or where no text can say it."""
+    try:
+        return "?" if dtype is None else dtypes.dtype_text(dtype)
+    except ValueError:
+        return "?"
 
 
 def type_of(value: object) -> Type:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from gjit.errors import InternalError
+from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import TERMINATORS, Block, CaptureKind, Constant, Graph, Node, Value
 from gjit.ir.printer import print_around
 from gjit.ir.rules import RULES, call_problem, problem_of, valid_label
 from gjit.ir.structure import CLAUSES, LOOPS, BlockRule, block_rules, innermost_clause
-from gjit.ir.deep import drive
 
 _CELL_USERS = frozenset({"load", "store", "delete"})
 _LEAVING = frozenset({"return", "break", "continue"})
@@ -46,7 +48,9 @@ class _Verifier:
         self._visible: set[Value] = set()
         self._defined: list[Value] = []
         self._nodes: set[Node] = set()
-        self._given: dict[Node, int] = {}  # how many paths give the node its results
+        self._users: Counter[Value] = Counter()
+        self._given: set[Node] = set()  # nodes that some path gives their results
+        self._finished: set[Block] = set()  # blocks that end with their own terminator
 
     def verify(self) -> None:
         block = self._graph.block
@@ -58,7 +62,7 @@ class _Verifier:
         for value in self._defined:
             self._uses(value)
 
-    def _block(self, block: Block, place: _Place) -> Iterator:
+    def _block(self, block: Block, place: _Place) -> Generator[Walk, object, None]:
         defined = [*block.parameters]
         self._define(block.parameters, block, block.owner)
         previous = None
@@ -83,7 +87,7 @@ class _Verifier:
             self._fail("the node is not linked to its block and neighbours", node)
         self._nodes.add(node)
 
-    def _define(self, values: list[Value], producer: Node | Block, owner: object) -> None:
+    def _define(self, values: list[Value], producer: Node | Block | Graph, owner: object) -> None:
         for value in values:
             if value.producer is not producer or isinstance(value, Constant) or value in self._visible:
                 self._fail(f"{_named(value)} is not a value of its producer alone", owner)
@@ -108,14 +112,16 @@ class _Verifier:
             self._fail(f"`{node.op}` {problem}", node)
 
     def _inputs(self, node: Node) -> None:
-        for index, value in enumerate(node.inputs):
+        for value, count in Counter(node.inputs).items():
+            if value.uses.get(node) != count:
+                self._fail(f"{_named(value)} does not know how often `{node.op}` uses it", node)
             if isinstance(value, Constant):
-                if value.uses.get(node) != node.inputs.count(value):
-                    self._fail(f"the constant {value.value!r} does not know how often `{node.op}` uses it", node)
                 continue
             if value not in self._visible:
                 self._fail(f"{_named(value)} is used by `{node.op}` where it is not defined", node)
-            if _is_cell(value) and not (node.op in _CELL_USERS and index == 0):
+            self._users[value] += 1
+        for value in node.inputs[node.op in _CELL_USERS :]:
+            if _is_cell(value):
                 self._fail(f"the cell {_named(value)} is used by `{node.op}`, not by a load, store or delete", node)
         if node.op in _CELL_USERS and not _is_cell(node.inputs[0]):
             self._fail(f"`{node.op}` needs a cell", node)
@@ -123,21 +129,22 @@ class _Verifier:
     def _references(self, node: Node) -> None:
         """Capture slots and called functions."""
         if node.op in ("capture", "capture.store"):
-            slot = node.attributes["slot"]
+            slot: Any = node.attributes["slot"]
             if slot >= len(self._graph.captures):
                 self._fail(f"`{node.op}` names the slot {slot} of {len(self._graph.captures)}", node)
             if node.op == "capture.store" and self._graph.captures[slot].kind is not CaptureKind.CELL:
                 self._fail("`capture.store` writes a slot that is no variable of a closure", node)
         elif node.op == "invoke":
-            called = self._graph.functions.get(node.attributes["function"])
+            name = str(node.attributes["function"])
+            called = self._graph.functions.get(name)
             if called is None:
-                self._fail(f"`invoke` calls {node.attributes['function']!r}, which is not in the functions", node)
+                self._fail(f"`invoke` calls {name!r}, which is not in the functions", node)
             problem = call_problem(node, called.parameters)
             if problem:
-                self._fail(f"`invoke` of {node.attributes['function']!r} {problem}", node)
+                self._fail(f"`invoke` of {name!r} {problem}", node)
 
-    def _nested(self, node: Node, place: _Place) -> Iterator:
-        rules = block_rules(node)
+    def _nested(self, node: Node, place: _Place) -> Generator[Walk, object, None]:
+        rules: Sequence[BlockRule | None] | None = block_rules(node)
         if rules is None:
             rules = [None] * len(node.blocks)
         elif len(rules) != len(node.blocks) or (node.op == "try" and len(rules) < 3):
@@ -149,7 +156,7 @@ class _Verifier:
                 counts = f"{rule.parameters} parameters, not {len(block.parameters)}"
                 self._fail(f"the block `{rule.name}` of `{node.op}` takes {counts}", node)
             yield self._block(block, _inner_place(node, rule, place))
-        if rules and any(rule is not None and rule.gives for rule in rules) and node not in self._given:
+        if any(rule is not None and rule.gives for rule in rules) and node not in self._given:
             for value in node.results:
                 if value.uses:
                     self._fail(f"{_named(value)} is used, but no path through `{node.op}` gives it", node)
@@ -171,23 +178,34 @@ class _Verifier:
         rule = place.rule
         if rule is not None and node.op == rule.terminator:
             self._counts(node, _clause_values(block, rule), name)
+            self._finished.add(block)
             if rule.gives:
                 self._give(block.owner)
+        elif node.op == "unreachable":
+            if block.last is None or self._goes_on(block.last):
+                self._fail(f"the end of {name} is not unreachable: its last node may go on", node)
         elif rule is None and node.op == "yield":
             return
         elif node.op in ("yield", "condition") or (node.op in _LEAVING and not self._may_leave(node, place)):
             self._fail(f"{name} cannot end with `{node.op}`", node)
-        elif node.op in ("break", "continue"):
+        elif place.loop is not None and node.op in ("break", "continue"):
             self._counts(node, (len(place.loop.results),), name)
             if node.op == "break":
                 self._give(place.loop)
+
+    def _goes_on(self, node: Node) -> bool:
+        """Whether some path through the node reaches what follows it."""
+        if node.op == "try":
+            body, otherwise, finally_, *handlers = (block in self._finished for block in node.blocks)
+            return finally_ and ((body and otherwise) or any(handlers[1::2]))
+        return node in self._given or not any(rule.gives for rule in block_rules(node) or ())
 
     def _may_leave(self, node: Node, place: _Place) -> bool:
         return place.returns if node.op == "return" else place.loop is not None
 
     def _give(self, owner: object) -> None:
         if isinstance(owner, Node):
-            self._given[owner] = self._given.get(owner, 0) + 1
+            self._given.add(owner)
 
     def _counts(self, node: Node, allowed: tuple[int, ...], name: str) -> None:
         if len(node.inputs) not in allowed:
@@ -195,13 +213,11 @@ class _Verifier:
             self._fail(f"the `{node.op}` of {name} has {len(node.inputs)} inputs, not {counts}", node)
 
     def _uses(self, value: Value) -> None:
-        for node, count in value.uses.items():
-            if node not in self._nodes:
-                self._fail(f"{_named(value)} has a use in `{node.op}`, which is not in the graph", value.producer)
-            if node.inputs.count(value) != count:
-                self._fail(f"{_named(value)} does not know how often `{node.op}` uses it", node)
+        if len(value.uses) != self._users[value]:
+            strays = [node for node in value.uses if node not in self._nodes or value not in node.inputs]
+            self._fail(f"{_named(value)} has a use in {strays}, which do not use it in this graph", value.producer)
 
-    def _fail(self, problem: str, place: object = None) -> None:
+    def _fail(self, problem: str, place: object = None) -> NoReturn:
         where = f" at {place.span}" if isinstance(place, Node) and place.span is not None else ""
         node = place if isinstance(place, Node) else None
         raise InternalError(f"graph {self._graph.name}: {problem}{where}\n{print_around(self._graph, node)}")
@@ -227,7 +243,7 @@ def _clause_values(block: Block, rule: BlockRule) -> tuple[int, ...]:
     if not innermost_clause(block):
         return (0,)
     owner = block.owner
-    while isinstance(owner, Node) and owner.op != "comprehension":
+    while isinstance(owner, Node) and owner.op != "comprehension" and owner.block is not None:
         owner = owner.block.owner
     return (2,) if isinstance(owner, Node) and owner.attributes.get("kind") == "dict" else (1,)
 
@@ -237,4 +253,6 @@ def _is_cell(value: Value) -> bool:
 
 
 def _named(value: Value) -> str:
+    if isinstance(value, Constant):
+        return f"the constant {value.value!r}"
     return f"%{value.name}" if value.name else "a value"

@@ -21,8 +21,8 @@ from gjit.ir.types import (
     TupleType,
     Type,
 )
-from gjit.ops.arguments import elements_of
-from gjit.ops.row import OPAQUE, Effect, EffectRule
+from gjit.ops.arguments import elements_of, names_in_call
+from gjit.ops.row import OPAQUE, Effect, EffectRule, table
 
 _PLAIN = (BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, ELLIPSIS, DTYPE, RANGE)
 
@@ -65,24 +65,29 @@ def fixed_if_plain(effect: Effect) -> EffectRule:
 
 def computes(node: Node) -> Effect:
     """A NumPy function on plain operands reads them, may raise or warn, and makes a new object."""
-    if not all_plain(node):
+    if not all_plain(node) or any(label.startswith("*") for label in node.labels):
         return OPAQUE
     effect = Effect.RAISES
     if not all(is_immutable(value.type) for value in node.inputs):
         effect |= Effect.READS
     if not all(is_immutable(value.type) for value in node.results):
         effect |= Effect.ALLOCATES
-    return effect | Effect.WRITES if node.keyword("out") is not None else effect
+    outputs = output_inputs(node)
+    if outputs is None:
+        return OPAQUE
+    return effect | Effect.WRITES if outputs else effect
 
 
-def computes_into(position: int) -> EffectRule:
-    """As `computes`, where the positional argument `position` is the output."""
-
-    def rule(node: Node) -> Effect:
-        effect = computes(node)
-        return effect | Effect.WRITES if len(node.positional()) > position else effect
-
-    return rule
+def output_inputs(node: Node) -> list[int] | None:
+    """Which inputs are passed as `out`, by name or by position; None where that cannot be told."""
+    op = table.get(node.op)
+    if len(node.inputs) == 1 and not node.labels:
+        return []
+    function = None if op is None else op.function
+    if function is None or node.op.startswith("operator."):
+        return [index for index in range(len(node.inputs)) if node.label(index) == "out="]
+    names = names_in_call(node, function)
+    return None if names is None else [index for index, name in enumerate(names) if name == "out"]
 
 
 def computes_quietly(node: Node) -> Effect:
@@ -93,14 +98,14 @@ def computes_quietly(node: Node) -> Effect:
     return effect & ~Effect.RAISES
 
 
-def views(node: Node) -> Effect:
+def viewing(node: Node) -> Effect:
     """A view of an array is a new object; the metadata may not fit, but no element is read."""
     if not all_plain(node) or not isinstance(node.inputs[0].type, ArrayType):
         return OPAQUE
     return Effect.RAISES | Effect.ALLOCATES
 
 
-def writes(node: Node) -> Effect:
+def writing(node: Node) -> Effect:
     """Writes its first operand, an array, from plain operands."""
     if not all_plain(node) or not isinstance(node.inputs[0].type, ArrayType):
         return OPAQUE

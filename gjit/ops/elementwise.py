@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjit.ops.effects import computes, computes_into, computes_quietly
+from gjit.ops.effects import computes, computes_quietly
 from gjit.ops.exactness import LAYOUT_FREE_UFUNCS
 from gjit.ops.probe import probed
 from gjit.ops.row import Kind, Op, table
@@ -36,7 +36,7 @@ for _ufunc in UFUNCS:
             kind=Kind.ELEMENTWISE,
             function=_ufunc,
             types=ufunc_types(_ufunc),
-            effects=computes_quietly if _ufunc in _NEVER_FAIL else computes_into(_ufunc.nin),
+            effects=computes_quietly if _ufunc in _NEVER_FAIL else computes,
             layout_free=_ufunc in LAYOUT_FREE_UFUNCS,
         )
     )
@@ -48,20 +48,20 @@ def _row(name: str, data: str, *, sizes: str = "", weak: str = "", **rest) -> No
     table.add(Op(name=f"numpy.{name}", kind=Kind.ELEMENTWISE, function=function, **rest))
 
 
-_row("where", "condition x y", weak="x y", effects=computes)
-_row("clip", "a", weak="a_min a_max min max", method="clip", effects=computes_into(3))
+_row("where", "condition x y", weak="x y")
+_row("clip", "a", weak="a_min a_max min max", method="clip")
 _row("nan_to_num", "x nan posinf neginf", views=(0,))
-_row("round", "a", sizes="decimals", method="round", effects=computes_into(2))
-_row("around", "a", sizes="decimals", effects=computes_into(2))
-_row("fix", "x", effects=computes_into(1))
+_row("round", "a", sizes="decimals", method="round")
+_row("around", "a", sizes="decimals")
+_row("fix", "x")
 _row("real", "val", views=(0,), effects=computes_quietly)
 _row("imag", "val", views=(0,), effects=computes_quietly)
 _row("angle", "z")
 _row("sinc", "x")
 _row("i0", "x")
 _row("isclose", "a b rtol atol")
-_row("isposinf", "x", effects=computes_into(1))
-_row("isneginf", "x", effects=computes_into(1))
+_row("isposinf", "x")
+_row("isneginf", "x")
 _row("isreal", "x", effects=computes_quietly)
 _row("iscomplex", "x", effects=computes_quietly)
 _row("select", "condlist choicelist", weak="default")

@@ -35,8 +35,11 @@ def is_layout_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
     """
     if op.layout_free:
         return True
+    dtypes = list(dtypes)
     kinds = {dtype.kind for dtype in dtypes}
     ufunc = ufunc_of(op)
+    if op.name == "ndarray.astype":
+        return _is_exact_cast(dtypes)
     if ufunc is None:
         return False
     if ufunc in _REAL:
@@ -51,6 +54,12 @@ def is_tile_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
     give back.
     """
     return is_layout_free(op, dtypes) or ufunc_of(op) not in _PIECEWISE
+
+
+def _is_exact_cast(dtypes: list[np.dtype]) -> bool:
+    """Casts, source and target: a float that no integer of the target holds gives what the instruction gives."""
+    source, target = dtypes
+    return not (source.kind in "fc" and target.kind in "iu")
 
 
 def ufunc_of(op: Op) -> np.ufunc | None:

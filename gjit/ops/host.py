@@ -130,8 +130,8 @@ _row("hex", fixed(STR), on_plain)
 _row("oct", fixed(STR), on_plain)
 _row("print", fixed(NONE))
 for _name in (
-    *("zip", "enumerate", "reversed", "map", "filter", "iter", "next", "getattr", "setattr", "delattr", "type", "super"),
-    *("bytes", "bytearray", "memoryview", "frozenset", "object", "vars", "dir", "ascii", "input", "open"),
+    *("zip", "enumerate", "reversed", "map", "filter", "iter", "next", "getattr", "setattr", "delattr", "type"),
+    *("super", "bytes", "bytearray", "memoryview", "frozenset", "object", "vars", "dir", "ascii", "input", "open"),
 ):
     _row(_name)
 

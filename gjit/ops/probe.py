@@ -50,7 +50,7 @@ class _Fixed:
         return hash(self.text)
 
 
-def probed(function: Callable, data: str = "", sizes: str = "", weak: str = "") -> TypeRule:
+def probed(function: Callable, data: str = "", sizes: str = "", weak: str = "", shape: str = "") -> TypeRule:
     """The rule that calls `function` on samples.
 
     Args:
@@ -59,9 +59,11 @@ def probed(function: Callable, data: str = "", sizes: str = "", weak: str = "") 
         sizes: names of parameters where every int, or tuple of ints, gives the same result type.
         weak: names of data parameters where a Python int stays weak beside an array. Elsewhere it may become
             int64, uint64 or object by its value.
+        shape: names of parameters for the shape of the result; where one is not known, neither is the rank.
     """
     roles = {
         **dict.fromkeys(sizes.split(), "size"),
+        **dict.fromkeys(shape.split(), "shape"),
         **dict.fromkeys(data.split(), "data"),
         **dict.fromkeys(weak.split(), "weak"),
     }
@@ -74,7 +76,10 @@ def probed(function: Callable, data: str = "", sizes: str = "", weak: str = "") 
         if None in described:
             return [UNKNOWN]
         positional = len(node.positional())
-        return [_ask(function, tuple(described[:positional]), tuple(names[positional:]), tuple(described[positional:]))]
+        found = _ask(function, tuple(described[:positional]), tuple(names[positional:]), tuple(described[positional:]))
+        if UNKNOWN in described:
+            found = ArrayType(found.dtype, None) if isinstance(found, ArrayType) else UNKNOWN
+        return [found]
 
     return rule
 
@@ -83,14 +88,25 @@ def describe(value: Value, role: str) -> object | None:
     """A hashable description of an argument: `_Fixed`, a type, or a tuple of descriptions; None if it may matter."""
     if isinstance(value, Constant):
         return _Fixed(f"{type(value.value).__name__} {value.value!r}", value.value)
+    dtype = dtype_of_array(value)
+    if dtype is not None:
+        return _Fixed(str(dtype), dtype)
     if not role:
         return None
     elements = elements_of(value)
     if elements is not None:
         parts = tuple(describe(element, role) for element in elements)
         return None if None in parts else parts
-    fits = _is_count(value.type) if role == "size" else _is_sample(value.type, role)
-    return value.type if fits else None
+    fits = _is_count(value.type) if role in ("size", "shape") else _is_sample(value.type, role)
+    return value.type if fits else UNKNOWN if role == "shape" else None
+
+
+def dtype_of_array(value: Value) -> np.dtype | None:
+    """The dtype that `array.dtype` gives, where the array's type tells it."""
+    node = value.producer
+    if not isinstance(node, Node) or node.op != "getattr" or node.attributes["name"] != "dtype":
+        return None
+    return getattr(node.inputs[0].type, "dtype", None)
 
 
 def _is_count(type_: Type) -> bool:
@@ -121,7 +137,7 @@ def sample(what: object) -> object:
         return what.dtype.type(1)
     if isinstance(what, ArrayType):
         return sample_array(what.dtype, what.rank)
-    return _PYTHON_SAMPLES[what]
+    return (2,) if what is UNKNOWN else _PYTHON_SAMPLES[what]
 
 
 def sample_array(dtype: np.dtype, rank: int) -> np.ndarray:

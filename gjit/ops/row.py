@@ -58,6 +58,7 @@ class Op:
     types       result types from the node's input types and constants; None gives UNKNOWN for each result
     effects     a fixed set, or a rule that looks at the input types
     views       inputs whose memory a result may share
+    is_view     whether a node's results do share it, where that depends on the operands; None is always
     writes      inputs that are written (`out=` is always counted besides)
     method      the ndarray method with the same arguments after the first: `x.sum(axis=0)` is `numpy.sum(x, axis=0)`
     symbol      the operator as Python writes it
@@ -71,6 +72,7 @@ class Op:
     types: TypeRule | None = None
     effects: Effect | EffectRule = OPAQUE
     views: tuple[int, ...] = ()
+    is_view: Callable[[Node], bool] | None = None
     writes: tuple[int, ...] = ()
     method: str = ""
     symbol: str = ""
@@ -95,6 +97,7 @@ class Table:
         self.rows: dict[str, Op] = {}
         self._by_function: dict[int, Op] = {}
         self._by_method: dict[str, Op] = {}
+        self.suppliers: list[Callable[[], bool]] = []
 
     def add(self, op: Op) -> Op:
         """Add a row; ValueError where its name is taken."""
@@ -108,19 +111,29 @@ class Table:
         return op
 
     def __getitem__(self, name: str) -> Op:
-        return self.rows[name]
+        op = self.get(name)
+        if op is None:
+            raise KeyError(name)
+        return op
 
     def __contains__(self, name: str) -> bool:
-        return name in self.rows
+        return self.get(name) is not None
 
     def get(self, name: str) -> Op | None:
         """The row, or None."""
-        return self.rows.get(name)
+        op = self.rows.get(name)
+        return self.rows.get(name) if op is None and self._supplied() else op
 
     def of_function(self, function: object) -> Op | None:
         """The row that `function` is, by identity: `numpy.sqrt` under whatever name the user imported it."""
         op = self._by_function.get(id(function))
+        if op is None and self._supplied():
+            op = self._by_function.get(id(function))
         return op if op is not None and op.function is function else None
+
+    def _supplied(self) -> bool:
+        """Let each supplier add the rows of a package that the user has imported by now; whether one did."""
+        return sum(supplier() for supplier in self.suppliers) > 0
 
     def of_method(self, name: str) -> Op | None:
         """The row of a method of arrays: a function that takes the array first, or the method's own row."""
@@ -128,6 +141,8 @@ class Table:
 
 
 table = Table()
+ALL_INPUTS = tuple(range(256))
+"""`Op.views` of a result that may share memory with any of its operands, however many."""
 
 
 def effects_of(node: Node) -> Effect:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import (
     BOOL,
@@ -32,6 +30,8 @@ from gjit.ir.types import (
 from gjit.ops.arguments import NOT_CONSTANT, constant
 from gjit.ops.effects import all_plain, is_plain
 from gjit.ops.row import OPAQUE, Effect
+
+_PLAIN_KEYS = (STR, INT, BYTES, BOOL)
 
 
 @dataclass(slots=True)
@@ -58,6 +58,7 @@ class IndexShape:
 
     @property
     def is_basic(self) -> bool:
+        """Whether no array chooses elements."""
         return not self.advanced
 
 
@@ -137,7 +138,7 @@ def getitem_types(node: Node) -> list[Type]:
     if type_ in (STR, BYTES):
         return [type_ if type_ == STR or index.type == SLICE else INT if index.type in (INT, BOOL) else UNKNOWN]
     if type_ == RANGE:
-        return [RANGE if index.type == SLICE else INT]
+        return [RANGE if index.type == SLICE else INT if index.type in (INT, BOOL) else UNKNOWN]
     if isinstance(type_, ListType):
         return [type_ if index.type == SLICE else type_.element if index.type in (INT, BOOL) else UNKNOWN]
     return [type_.value if isinstance(type_, DictType) else UNKNOWN]
@@ -146,15 +147,16 @@ def getitem_types(node: Node) -> list[Type]:
 def array_item(type_: ArrayType, index: Value) -> Type:
     """The type of an array's item: the rank from the parts of the index, a scalar where nothing but ints is left."""
     shape = index_shape(index)
-    if shape is None or (type_.dtype is not None and (type_.dtype.hasobject or type_.dtype.names is not None)):
+    if shape is None:
         return UNKNOWN
     if type_.rank is None:
-        return ArrayType(type_.dtype, None) if shape.slices or shape.ellipsis or shape.made or shape.advanced else UNKNOWN
+        stays = shape.slices or shape.ellipsis or shape.made or shape.advanced
+        return ArrayType(type_.dtype, None) if stays else UNKNOWN
     rank = shape.rank(type_.rank)
     if rank is None:
         return UNKNOWN
     if rank == 0 and not shape.ellipsis:
-        return ScalarType(type_.dtype)
+        return ScalarType(type_.dtype) if type_.dtype is not None and type_.dtype.kind in "biufcmMSU" else UNKNOWN
     return ArrayType(type_.dtype, rank)
 
 
@@ -184,7 +186,7 @@ def getitem_effects(node: Node) -> Effect:
         return Effect.RAISES
     if isinstance(type_, ListType) and is_plain(index.type):
         return Effect.RAISES | Effect.READS
-    if isinstance(type_, DictType) and index.type in (STR, INT, BYTES, BOOL):
+    if isinstance(type_, DictType) and index.type in _PLAIN_KEYS:
         return Effect.RAISES | Effect.READS
     return OPAQUE
 
@@ -216,6 +218,7 @@ def setitem_effects(node: Node) -> Effect:
     container, index = node.inputs[:2]
     if isinstance(container.type, ArrayType):
         return Effect.RAISES | Effect.READS | Effect.WRITES if all_plain(node) else OPAQUE
-    if isinstance(container.type, ListType) and is_plain(index.type) and index.type != SLICE:
+    in_list = isinstance(container.type, ListType) and index.type in (INT, BOOL)
+    if in_list or (isinstance(container.type, DictType) and index.type in _PLAIN_KEYS):
         return Effect.RAISES | Effect.WRITES
     return OPAQUE

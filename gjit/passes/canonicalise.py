@@ -9,9 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gjit.ir.constants import constant_key
 from gjit.ir.graph import Constant, Graph, Node, Value
-from gjit.ir.types import BOOL, COMPLEX, ELLIPSIS, FLOAT, INT, NONE, PYTHON_NUMBERS, SLICE, STR, ArrayType
-from gjit.ir.types import ScalarType, TupleType, Type
+from gjit.ir.types import (
+    BOOL,
+    COMPLEX,
+    ELLIPSIS,
+    FLOAT,
+    INT,
+    NONE,
+    PYTHON_NUMBERS,
+    SLICE,
+    STR,
+    ArrayType,
+    ScalarType,
+    TupleType,
+    Type,
+)
 
 Rule = Callable[[Node], bool]
 """Changes the node and says so, or leaves it and returns False."""
@@ -45,7 +59,7 @@ def _drop_store_of_own_view(node: Node) -> bool:
 
 def _is_same(left: Value, right: Value) -> bool:
     if isinstance(left, Constant) and isinstance(right, Constant):
-        return left.value is right.value or (type(left.value) is type(right.value) and repr(left.value) == repr(right.value))
+        return constant_key(left.value) == constant_key(right.value)
     return left is right
 
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from gjit.ir.constants import constant_key
 from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ops.row import Effect, Kind, Op, effects_of, table
+from gjit.ops import Effect, Kind, Op, effects_of, table
 
 _MERGED_KINDS = frozenset(Kind) - {Kind.CONTROL}
 _NEVER_WARNS = frozenset({Kind.INDEX, Kind.VIEW, Kind.CONTAINER})

@@ -5,7 +5,7 @@ Before: `%a = operator.mul(2, %n); return %n`. After: `return %n`, when %n is pr
 
 from __future__ import annotations
 
-from gjit.ir.graph import Block, Graph, Node
+from gjit.ir.graph import Graph, Node
 from gjit.passes.liveness import Liveness
 
 
@@ -42,17 +42,13 @@ def _trim(node: Node, liveness: Liveness) -> bool:
     if len(kept) == len(groups):
         return False
     node.results = [node.results[index] for index in kept]
+    dead = [group for group in groups if group not in liveness.live_groups]
     dropped: dict[Node, set[int]] = {}
-    for group in groups:
-        if group not in liveness.live_groups:
-            for user, position in group.feeds:
-                dropped.setdefault(user, set()).add(position)
+    for user, position in (feed for group in dead for feed in group.feeds):
+        dropped.setdefault(user, set()).add(position)
     for user, positions in dropped.items():
         user.set_inputs([value for index, value in enumerate(user.inputs) if index not in positions])
+    members = {value for group in dead for value in group.members}
     for block in node.blocks:
-        _trim_parameters(block, {value for group in groups if group not in liveness.live_groups for value in group.members})
+        block.parameters = [value for value in block.parameters if value not in members]
     return True
-
-
-def _trim_parameters(block: Block, dropped: set) -> None:
-    block.parameters = [value for value in block.parameters if value not in dropped]

@@ -31,6 +31,7 @@ from gjit.ir.types import (
     join,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class UnreachedType(Type):
     """The type of a value that inference has not come to yet: below every other type. Never in a finished graph."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gjit.ir.analysis import splice
 from gjit.ir.graph import Block, Constant, Graph, Node
-from gjit.ops.row import Effect, Kind, effects_of, table
+from gjit.ops import Effect, Kind, effects_of, table
 from gjit.passes.facts import known_truth
 
 _PURE_KINDS = frozenset({Kind.OPERATOR, Kind.ELEMENTWISE})

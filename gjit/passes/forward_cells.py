@@ -6,7 +6,7 @@ Before: `store(%c, 1); %x = load(%c)`. After: `store(%c, 1)`, and `1` wherever `
 from __future__ import annotations
 
 from gjit.ir.graph import Block, Graph, Node, Value
-from gjit.ops.row import Effect, effects_of
+from gjit.ops import Effect, effects_of
 
 
 def forward_cells(graph: Graph) -> bool:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gjit.ir.deep import Walk, drive
+from gjit.ir.deep import Walk
 from gjit.ir.graph import Block, CaptureSlot, Graph, Node, Value
 from gjit.ir.types import CELL, UNKNOWN, Type, type_of
-from gjit.ops.row import effects_of, result_types
+from gjit.ops import result_types
 from gjit.passes.callees import Callees
 from gjit.passes.containers import seen_type, without_layout
 from gjit.passes.facts import UNREACHED, item_type, known_truth, merge

@@ -5,10 +5,9 @@ Before: `%y = invoke(%x) function="square"`. After: `%y = operator.mul(%x, %x)`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from gjit.ir.analysis import adopt_slot
 from gjit.ir.clone import clone_block_into
-from gjit.ir.graph import CaptureSlot, Constant, Graph, Node, Value
+from gjit.ir.graph import Constant, Graph, Node, Value
 from gjit.passes.callees import bind_arguments
 
 LARGEST = 40
@@ -65,18 +64,9 @@ def _inline_call(graph: Graph, node: Node, callee: Graph, arguments: list[Value]
     while current is not node:
         inserted.append(current)
         if current.op == "capture":
-            current.attributes["slot"] = _slot(graph, callee.captures[current.attributes["slot"]])
+            current.attributes["slot"] = adopt_slot(graph, callee.captures[current.attributes["slot"]])
         current = current.next
     returned = callee.block.terminator.inputs[0]
     fresh = Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]
     node.replace_with([fresh])
     return inserted
-
-
-def _slot(graph: Graph, wanted: CaptureSlot) -> int:
-    for index, slot in enumerate(graph.captures):
-        same_place = slot.name == wanted.name and slot.kind == wanted.kind and slot.namespace is wanted.namespace
-        if same_place and slot.value is wanted.value and slot.guarded == wanted.guarded:
-            return index
-    graph.captures.append(replace(wanted))
-    return len(graph.captures) - 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gjit.ir.analysis import leaves
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ops.row import Effect, effects_of
+from gjit.ops import Effect, effects_of
 from gjit.passes.facts import has_plain_items, has_plain_truth
 
 _SEEN = Effect.RAISES | Effect.WRITES | Effect.ORDERED

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from gjit.ir.graph import Graph, Node
 from gjit.ir.types import ArrayType
-from gjit.ops.row import Op, table
+from gjit.ops import Op, table
 
 _methods: dict[str, str] = {}
 _methods_of_rows = 0

@@ -86,12 +86,11 @@ class DynamicCalls:
         if id(function.__code__) in generated or names.name_of(function) is not None:
             return function
         if not is_ignored(function) and is_user_code(function, self._package):
-            if function.__code__.co_filename == "<string>":
-                return function  # made by `dataclass` or `namedtuple`: it has no source, and no array work
             try:
                 return self._script(function)
             except UnsupportedError:
-                pass
+                if function.__code__.co_filename == "<string>":
+                    return function  # made by `dataclass` or `namedtuple`: it has no source, and no array work
         return functools.partial(self._host_call, function)
 
     def _host_call(self, callee: Callable, /, *arguments: object, **keywords: object) -> object:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gjit.ir.graph import CaptureKind, CaptureSlot, Parameter, ParameterKind
 from gjit.runtime.signature import ArrayKey, Key
+from gjit.scheduler.bindings import read_global
 
 INLINE_PLANS = 4
 """How many signatures are checked one after the other; more are found in a dictionary."""
@@ -86,23 +87,8 @@ def _guard(function: types.FunctionType, slot: CaptureSlot, writer: _Writer, hid
         return f"{slot.name} is {expected}"
     if slot.kind is CaptureKind.CELL:
         return f"{writer.name('cell', slot.namespace)}.cell_contents is {expected}"
-    return f"{writer.name('look_up', global_lookup(slot.namespace))}({slot.name!r}) is {expected}"
-
-
-def global_lookup(namespace: dict):
-    """A function that reads a global of another module, the built-ins behind it included."""
-
-    def look_up(name: str) -> object:
-        if name in namespace:
-            return namespace[name]
-        builtins = namespace["__builtins__"]
-        builtins = vars(builtins) if isinstance(builtins, types.ModuleType) else builtins
-        try:
-            return builtins[name]
-        except KeyError:
-            raise NameError(f"name {name!r} is not defined") from None
-
-    return look_up
+    look_up, namespace = writer.name("read_global", read_global), writer.name("globals", slot.namespace)
+    return f"{look_up}({namespace}, {slot.name!r}) is {expected}"
 
 
 def _check(name: str, element: object, writer: _Writer) -> str:

@@ -40,6 +40,11 @@ class Statistics:
     _calls: itertools.count = field(default_factory=itertools.count, repr=False, compare=False)
 
     @property
+    def count(self):
+        """What a call entry calls to count itself."""
+        return self._calls.__next__
+
+    @property
     def calls(self) -> int:
         # a counter of `itertools` advances atomically and in 30 ns; its state is read without advancing it
         return self._calls.__reduce__()[1][0]

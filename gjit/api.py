@@ -1,0 +1,207 @@
+"""The public entry points: script, trace, compiled functions, rewrite, explain."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from gjit.capture.script import capture_function
+from gjit.errors import GjitError
+from gjit.ir.capturable import has_graph
+from gjit.ir.graph import Graph
+from gjit.ir.rewrite import rewrite_graph
+from gjit.report import Explanation, explain_plan
+from gjit.runtime.compiled import Compiled, scripted
+from gjit.runtime.plan import Plan
+from gjit.runtime.signature import describe
+from gjit.runtime.statistics import Statistics
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CompiledFunction(Generic[P, R]):
+    """A scripted or traced function: called like the plain one, with the stages of its compilation as attributes.
+
+    It keeps the name, signature, documentation and types of the function. Each instance has a class of its own whose
+    `__call__` is the generated entry: a call then costs no look-up in Python code.
+    """
+
+    _compiled: Compiled
+    __wrapped__: Callable[P, R]
+
+    def __init__(self, compiled: Compiled, function: Callable[P, R]):
+        functools.update_wrapper(self, function)
+        self._compiled = compiled
+
+    @staticmethod
+    def of(compiled: Compiled, function: Callable[P, R]) -> CompiledFunction[P, R]:
+        """A compiled function around its plans."""
+        cls = type(CompiledFunction.__name__, (CompiledFunction,), {"__call__": staticmethod(compiled.entry)})
+        cls.__module__, cls.__qualname__ = CompiledFunction.__module__, CompiledFunction.__qualname__
+        compiled.entry_changed = lambda entry: setattr(cls, "__call__", staticmethod(entry))
+        return cls(compiled, function)
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
+        return self._compiled.call(*arguments, **keywords)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<gjit function {self.__qualname__}>"
+
+    def __gjit_graph__(self) -> Graph:
+        return self._compiled.graph
+
+    @property
+    def __gjit_function__(self) -> types.FunctionType:
+        return self._compiled.function
+
+    @property
+    def graph(self) -> Graph:
+        """The captured graph, without types; `str()` of it is its text.
+
+        Raises:
+            UnsupportedError: the function uses something that cannot be scripted.
+        """
+        return self._compiled.graph
+
+    def graph_for(self, *arguments: P.args, **keywords: P.kwargs) -> Graph:
+        """The typed and optimised graph for the signature of these arguments. Nothing is run."""
+        return self.plan_for(*arguments, **keywords).graph
+
+    def plan_for(self, *arguments: P.args, **keywords: P.kwargs) -> Plan:
+        """The plan for the signature of these arguments: its graph with regions, and its host program."""
+        return self._compiled.plan_for(arguments, keywords)
+
+    @property
+    def code(self) -> str:
+        """The host programs made so far, as Python source, each under its signature."""
+        plans = self._compiled.plans
+        if not plans:
+            return f"# {self.__qualname__} has not been called yet; plan_for(*args).code shows one signature\n"
+        return "\n".join(f"# {describe(key)}\n{plan.code}" for key, plan in plans.items())
+
+    @property
+    def signatures(self) -> list[str]:
+        """The signatures that have a plan."""
+        return [describe(key) for key in self._compiled.plans]
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counters that prove what was done: see `Statistics`."""
+        return self._compiled.statistics
+
+    def explain(self, *arguments: P.args, **keywords: P.kwargs) -> Explanation:
+        """What runs for these arguments: regions with their lines, and what stays on the host."""
+        return explain_plan(self.plan_for(*arguments, **keywords), self._compiled.program[1])
+
+    def compile(self, *arguments: P.args, **keywords: P.kwargs) -> CompiledFunction[P, R]:
+        """Make the plan for these arguments now. Nothing is run."""
+        self.plan_for(*arguments, **keywords)
+        return self
+
+
+@overload
+def script(fn: Callable[P, R], /, *, strict: bool = ..., fast_math: bool = ...) -> CompiledFunction[P, R]: ...
+@overload
+def script(
+    fn: None = None, /, *, strict: bool = ..., fast_math: bool = ...
+) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
+
+
+def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) -> Any:
+    """Compile an ordinary NumPy function from its source.
+
+    The compiled function does what the plain one does: values, dtypes, mutated arguments, exceptions, printed text. It is
+    captured when it is first called (or when `.graph` is read).
+
+    Args:
+        fn: a function, lambda, method or class; without it, a decorator comes back.
+        strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
+        fast_math: allow results that differ in the last bits. The NumPy engine has no use for it.
+
+    Raises:
+        UnsupportedError: at the first call, for Python that cannot be scripted; the message shows the line.
+        TypeError: `fn` is not a Python function or class.
+
+    >>> import numpy as np
+    >>> hypotenuse = script(lambda a, b: np.sqrt(a * a + b * b))
+    >>> hypotenuse(np.array([3.0, 5.0]), np.array([4.0, 12.0]))
+    array([ 5., 13.])
+    """
+    if fn is None:
+        return functools.partial(script, strict=strict, fast_math=fast_math)
+    if isinstance(fn, type):
+        return _script_class(fn, strict)
+    if isinstance(fn, types.MethodType):
+        return types.MethodType(script(fn.__func__, strict=strict), fn.__self__)
+    if has_graph(fn):
+        return fn
+    if type(fn) is not types.FunctionType:
+        raise TypeError(f"gjit.script takes a Python function, method or class, not {type(fn).__name__}: {fn!r}")
+    return CompiledFunction.of(scripted(fn, strict=strict), fn)
+
+
+def _script_class(cls: type, strict: bool) -> type:
+    """Script the methods of a class, in place, and return it."""
+    for name, member in list(vars(cls).items()):
+        compiled = _script_member(member, strict)
+        if compiled is not member:
+            setattr(cls, name, compiled)
+    return cls
+
+
+def _script_member(member: object, strict: bool) -> object:
+    match member:
+        case types.FunctionType() if member.__code__.co_filename != "<string>":
+            return script(member, strict=strict)
+        case staticmethod():
+            return staticmethod(_script_member(member.__func__, strict))
+        case classmethod():
+            return classmethod(_script_member(member.__func__, strict))
+        case property():
+            parts = (_script_member(part, strict) for part in (member.fget, member.fset, member.fdel))
+            return property(*parts, doc=member.__doc__)
+    return member
+
+
+def explain(fn: CompiledFunction, *arguments: object, **keywords: object) -> Explanation:
+    """What a compiled function runs for these arguments: regions, fallbacks with line and reason. Nothing is run.
+
+    >>> import numpy as np
+    >>> f = script(lambda x: np.sqrt(x * x + 1.0))
+    >>> print(explain(f, np.ones(3)).regions)
+    1
+    """
+    if not isinstance(fn, CompiledFunction):
+        raise TypeError(f"gjit.explain takes a compiled function, not {type(fn).__name__}; script or trace it first")
+    return fn.explain(*arguments, **keywords)
+
+
+def rewrite(graph: Graph, pattern: Callable, replacement: Callable) -> int:
+    """Replace every match of one function's graph by another's, in place.
+
+    Args:
+        graph: changed in place.
+        pattern: an ordinary function whose parameters stand for any value; its body is what is looked for.
+        replacement: a function with the same parameters; its body takes the place.
+
+    Returns:
+        How many matches were replaced.
+
+    Raises:
+        GjitError: the two functions do not take the same number of parameters.
+
+    >>> import numpy as np
+    >>> f = script(lambda x: np.log(1.0 + x))
+    >>> rewrite(f.graph, lambda a: np.log(1.0 + a), lambda a: np.log1p(a))
+    1
+    """
+    graphs = [capture_function(function)[0] for function in (pattern, replacement)]
+    if len(graphs[0].parameters) != len(graphs[1].parameters):
+        raise GjitError("the pattern and the replacement take different numbers of parameters")
+    return rewrite_graph(graph, *graphs)

@@ -1,0 +1,129 @@
+"""Stand-ins for instances of the user's classes: methods are traced through, arrays are loaded, writes are recorded."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+
+from gjit.capture.copies import copy_function
+from gjit.capture.recorder import Held, Recorder, StandIn, held_of
+from gjit.capture.resolve import is_immutable
+from gjit.ir.capturable import has_graph
+from gjit.ir.graph import Value
+
+_MISSING = object()
+_NOT_FORWARDED = {"__init__", "__new__", "__del__", "__init_subclass__", "__class_getitem__", "__repr__", "__str__"}
+_NOT_FORWARDED |= {"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__dir__", "__reduce__"}
+
+
+class Instance(StandIn):
+    """Stands for one object. What traced code assigns is kept here and recorded; the object stays as it is."""
+
+    __slots__ = ("_gjit", "_written")
+
+    def __init__(self, held: Held):
+        super().__init__(held)
+        object.__setattr__(self, "_written", {})
+
+    @property
+    def __class__(self) -> type:
+        return type(held_of(self).original)
+
+    def __getattr__(self, name: str) -> object:
+        written = object.__getattribute__(self, "_written")
+        if name in written:
+            return written[name]
+        held = held_of(self)
+        found = class_attribute(held.original, name)
+        if isinstance(found, property) and type(found.fget) is types.FunctionType:
+            return copy_function(held.recorder, found.fget)(self)
+        if _is_method(found) and name not in getattr(held.original, "__dict__", ()):
+            return types.MethodType(method_of(held.recorder, found), self)
+        return read_attribute(held, name)
+
+    def __setattr__(self, name: str, thing: object) -> None:
+        held = held_of(self)
+        found = class_attribute(held.original, name)
+        if isinstance(found, property) and type(found.fset) is types.FunctionType:
+            copy_function(held.recorder, found.fset)(self, thing)
+            return
+        value = held.recorder.value_of(thing)
+        held.recorder.effect("setattr", [held.value(), value], name=name)
+        held.recorder.run(setattr, self, name, thing)
+        if type(thing) in (list, dict, set):
+            held.recorder.refuse_later_changes(thing)
+            thing = held.recorder.result(held.recorder.example_of(thing), value)
+        object.__getattribute__(self, "_written")[name] = thing
+
+
+def object_stand_in(held: Held) -> Instance:
+    """The stand-in for `held.original`, with the special methods that its class defines."""
+    kind = type(held.original)
+    return _class_for(held.recorder, kind)(held)
+
+
+def _is_method(found: object) -> bool:
+    return type(found) is types.FunctionType or (has_graph(found) and hasattr(type(found), "__get__"))
+
+
+def read_attribute(held: Held, name: str) -> object:
+    """An attribute of an object. Immutable values are part of the trace, which checks that they stay the same."""
+    thing = getattr(held.original, name)
+    recorder = held.recorder
+
+    def load() -> Value:
+        return recorder.add("getattr", [held.value()], name=name)
+
+    if not is_immutable(thing):
+        return recorder.stand_in(thing, load)
+    recorder.assume_equal(held.value(), f".{name}", load, thing, f"`{type(held.original).__name__}.{name}`")
+    return thing
+
+
+def class_attribute(thing: object, name: str) -> object:
+    """What the classes of `thing` say about an attribute, descriptors unbound; None where they say nothing."""
+    return next((vars(kind)[name] for kind in type(thing).__mro__ if name in vars(kind)), None)
+
+
+class Super(StandIn):
+    """Stands for `super()` where the object has a stand-in: the methods found are copies."""
+
+    __slots__ = ("_gjit", "_after", "_instance")
+
+    def __init__(self, after: type, instance: Instance):
+        super().__init__(held_of(instance))
+        self._after, self._instance = after, instance
+
+    def __getattr__(self, name: str) -> object:
+        held = held_of(self)
+        order = type(held.original).__mro__
+        for kind in order[order.index(self._after) + 1 :]:
+            found = vars(kind).get(name, _MISSING)
+            if _is_method(found):
+                return types.MethodType(method_of(held.recorder, found), self._instance)
+            if isinstance(found, property) and type(found.fget) is types.FunctionType:
+                return copy_function(held.recorder, found.fget)(self._instance)
+        thing = getattr(super(self._after, held.original), name)
+        return held.recorder.stand_in(thing, lambda: held.recorder.load_object(thing, name, guarded=True))
+
+
+def _class_for(recorder: Recorder, kind: type) -> type[Instance]:
+    """A class of stand-ins that forwards the special methods which `kind` defines in Python."""
+    methods: dict[str, object] = {"__slots__": ()}
+    for parent in reversed(kind.__mro__[:-1]):
+        for name, found in vars(parent).items():
+            if name.startswith("__") and _is_method(found) and name not in _NOT_FORWARDED:
+                methods[name] = _forwarded(recorder, found)
+    return type(kind.__name__, (Instance,), methods)
+
+
+def _forwarded(recorder: Recorder, function: Callable) -> Callable:
+    def forward(self: Instance, *arguments: object, **keywords: object) -> object:
+        return method_of(recorder, function)(self, *arguments, **keywords)
+
+    return forward
+
+
+def method_of(recorder: Recorder, function: Callable) -> Callable:
+    """A function of a class as traced code sees it, without a receiver."""
+    return recorder.stand_in(function, lambda: recorder.load_object(function, function.__name__, guarded=True))

@@ -1,0 +1,131 @@
+"""Trace a function: run a copy of it on tracers, and keep what the tracers wrote down."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import inspect
+import random
+import types
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from gjit.capture.recorder import Held, Recorder
+from gjit.capture.resolve import is_immutable
+from gjit.capture.signature import signature_of
+from gjit.capture.standins import stand_in
+from gjit.capture.tracers import Tracer, static_length
+from gjit.capture.tracing_builtins import tracing_builtins
+from gjit.errors import TraceError
+from gjit.ir.graph import Graph, Value
+from gjit.source import Span
+
+
+def trace_function(function: Callable, example_inputs: tuple, *, name: str | None = None) -> Graph:
+    """Record `function` on copies of `example_inputs` as an untyped graph.
+
+    The graph holds the operations that the function did, not the numbers it did them with: it runs on inputs of other sizes and
+    values, and of other dtypes and ranks where the function never asked for them. What it asked for (`x.ndim`,
+    `x.dtype == ...`, `isinstance`, an optional input) is checked when the graph runs, with a TypeError. Loops over Python's own ranges and lists are
+    unrolled. Functions and methods of the user are traced through; whatever has a graph keeps it, with its control flow. Arrays
+    outside the function are loaded by reference.
+
+    Args:
+        function: a Python function, a bound method (such as the `forward` of a module) or an object with `__call__`.
+        example_inputs: examples of the positional parameters; others keep their defaults. They are left as they are, and so are
+            generators, printed output and captured objects.
+        name: of the graph; the function's own by default.
+
+    Raises:
+        TraceError: the function asked for data (a branch, a conversion, a loop over an array), with the user's line.
+    """
+    function = _python_function(function)
+    plain = function.__func__ if isinstance(function, types.MethodType) else function
+    parameters = signature_of(plain)[1:] if plain is not function else signature_of(plain)
+    place = Span(plain.__code__.co_filename, plain.__code__.co_firstlineno)
+    graph = Graph(name or _graph_name(plain), parameters, span=place)
+    package = (plain.__module__ or "").partition(".")[0]
+    recorder = Recorder(graph, package, Tracer, stand_in)
+    recorder.builtins = tracing_builtins(recorder)
+    with quiet():
+        try:
+            result = _run(recorder, function, example_inputs)
+            value = recorder.value_of(result)
+        except Exception:
+            if recorder.failure is not None and isinstance(recorder.failure[0], TraceError):
+                raise recorder.failure[0] from None
+            raise
+    recorder.finish()
+    recorder.builder.end("return", [value])
+    return graph
+
+
+def _python_function(function: Callable) -> types.FunctionType | types.MethodType:
+    """The function or bound method that a call of `function` runs."""
+    if isinstance(function, types.FunctionType):
+        return function
+    bound = function if isinstance(function, types.MethodType) else getattr(function, "forward", None) or function.__call__
+    if isinstance(bound, types.MethodType) and isinstance(bound.__func__, types.FunctionType):
+        return bound
+    raise TraceError(f"{function!r} is not a Python function", hint="trace a function that calls it")
+
+
+def _graph_name(function: types.FunctionType) -> str:
+    return function.__name__ if function.__name__.isidentifier() else "lambda_function"
+
+
+def _run(recorder: Recorder, function: Callable, examples: tuple) -> object:
+    """Call the copy of `function`."""
+    signature = inspect.signature(function, follow_wrapped=False)
+    bound = signature.bind(*(recorder.copy(example) for example in examples))
+    given = set(bound.arguments)
+    bound.apply_defaults()
+    positional: list[object] = []
+    keywords: dict[str, object] = {}
+    for parameter, value in zip(signature.parameters.values(), recorder.graph.block.parameters, strict=True):
+        example = bound.arguments[parameter.name]
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            positional.extend(_input(recorder, example, value))
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            static_length(Held(recorder, example, lambda value=value: value))
+        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            keywords[parameter.name] = _default(recorder, example, value)
+        else:
+            positional.append((_input if parameter.name in given else _default)(recorder, example, value))
+    copied = stand_in(recorder, function, lambda: recorder.load_object(function, "function", guarded=True))
+    return copied(*positional, **keywords)
+
+
+def _default(recorder: Recorder, thing: object, value: Value) -> object:
+    """A default that no example replaces: numbers become part of the trace too, and calls must leave them alone."""
+    if is_immutable(thing):
+        recorder.assume_equal(value, "itself", lambda: value, thing, value.name)
+        return thing
+    return _input(recorder, thing, value)
+
+
+def _input(recorder: Recorder, example: object, value: Value) -> object:
+    """The stand-in for an input. None, texts, functions and the like become part of the trace, which checks them."""
+    if example is None or isinstance(example, (str, bytes, types.EllipsisType)):
+        return _default(recorder, example, value)
+    if is_immutable(example) or isinstance(example, (np.ndarray, tuple, list, dict, set)):
+        return Tracer(Held(recorder, example, lambda: value))
+    if callable(example) and not hasattr(type(example), "forward"):
+        expected = recorder.load_object(example, value.name, guarded=True)
+        recorder.assume_is(value, expected, f"{value.name} is {example!r}")
+    return stand_in(recorder, example, lambda: value)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Leave no mark: output and warnings are dropped, the global random generators keep their states."""
+    legacy, standard = np.random.get_state(), random.getstate()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        np.random.set_state(legacy)
+        random.setstate(standard)

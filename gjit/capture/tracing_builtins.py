@@ -1,0 +1,158 @@
+"""The built-ins that traced code sees: those that take or give sizes record calls, the rest are Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+
+from gjit.capture.objects import Instance, Super
+from gjit.capture.recorder import Held, Recorder, StandIn, depends_on_trace, held_of
+from gjit.capture.tracers import Tracer, static_length
+from gjit.ir.graph import Constant
+
+_RECORDED = "int float bool complex str repr ascii format hex oct bin chr ord hash range min max"
+"""Called with a traced value these are recorded; without one they are called."""
+_OF_ARRAYS = "sum any all sorted"
+"""The same where their only operand is itself a traced value; lists of traced values are walked by Python."""
+
+
+class Builtin(StandIn):
+    """Stands for a built-in function or class."""
+
+    __slots__ = ("_gjit", "_needs_itself")
+    is_function = True
+
+    def __init__(self, held: Held, needs_itself: bool):
+        super().__init__(held)
+        self._needs_itself = needs_itself
+
+    def __call__(self, *arguments: object, **keywords: object) -> object:
+        held = held_of(self)
+        function = held.original
+        if self._needs_itself:
+            traced = bool(arguments) and type(arguments[0]) is Tracer and not isinstance(arguments[0], (tuple, list))
+        else:
+            traced = depends_on_trace((arguments, keywords))
+        if not traced:
+            return function(*map(_real, arguments), **keywords)
+        return held.recorder.call(function, arguments, keywords)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(held_of(self).original, name)
+
+    def __eq__(self, other: object) -> object:
+        held = held_of(other)
+        if type(other) is Tracer:
+            return other == held_of(self).original
+        return held_of(self).original is (other if held is None else held.original)
+
+    def __hash__(self) -> int:
+        return hash(held_of(self).original)
+
+    def __or__(self, other: object) -> object:
+        return held_of(self).original | _real(other)
+
+    def __ror__(self, other: object) -> object:
+        return _real(other) | held_of(self).original
+
+    def __getitem__(self, item: object) -> object:
+        return held_of(self).original[item]
+
+
+def tracing_builtins(recorder: Recorder) -> dict[str, object]:
+    """The `__builtins__` of copied functions."""
+    made = dict(vars(builtins))
+    for name in (*_RECORDED.split(), *_OF_ARRAYS.split()):
+        function = made[name]
+        held = Held(recorder, function, lambda function=function: Constant(function), function)
+        made[name] = Builtin(held, name in _OF_ARRAYS.split())
+        recorder.known[id(function)] = function, made[name]
+    made.update(
+        len=_Length(recorder),
+        print=lambda *arguments, **keywords: recorder.call(print, arguments, keywords),
+        input=lambda *arguments: recorder.refuse("`input` cannot be traced"),
+        isinstance=lambda thing, classes: _is_instance(recorder, thing, classes),
+        issubclass=lambda kind, classes: issubclass(_real(kind), _real(classes)),
+        type=_Type(recorder),
+        super=_super,
+        __import__=lambda *arguments: _import(recorder, *arguments),
+    )
+    return made
+
+
+def _real(thing: object) -> object:
+    """The class or function itself, also inside tuples."""
+    if type(thing) is tuple:
+        return tuple(map(_real, thing))
+    held = held_of(thing)
+    return held.original if held is not None and getattr(type(thing), "is_function", False) else thing
+
+
+class _Length:
+    """`len`: of an array it is a size, of a tuple it is part of the trace."""
+
+    __slots__ = ("_recorder",)
+
+    def __init__(self, recorder: Recorder):
+        self._recorder = recorder
+
+    def __call__(self, thing: object) -> object:
+        if type(thing) is not Tracer:
+            return len(thing)
+        held = held_of(thing)
+        return static_length(held) if type(held.example) is tuple else self._recorder.call(len, (thing,), {})
+
+
+class _Type:
+    """`type`: the class of a traced value is part of the trace."""
+
+    __slots__ = ("_recorder",)
+
+    def __init__(self, recorder: Recorder):
+        self._recorder = recorder
+
+    def __call__(self, *arguments: object) -> object:
+        if len(arguments) != 1 or not issubclass(type(arguments[0]), (Tracer, Instance)):
+            return type(*arguments)
+        held = held_of(arguments[0])
+        kind = type(held.example)
+        if type(arguments[0]) is Tracer:
+            found = self._recorder.add("builtin.type", [held.value()])
+            expected = self._recorder.value_of(kind)
+            self._recorder.assume(
+                "type", held.value(), lambda: self._recorder.add("operator.is", [found, expected]), f"the type is {kind}"
+            )
+        return self._recorder.stand_in(kind, lambda: self._recorder.load_object(kind, kind.__name__, guarded=True))
+
+
+def _is_instance(recorder: Recorder, thing: object, classes: object) -> bool:
+    classes = _real(classes)
+    answer = isinstance(thing, classes)
+    if type(thing) is Tracer:
+        held = held_of(thing)
+        recorder.assume(
+            f"isinstance {classes}",
+            held.value(),
+            lambda: recorder.add(
+                "operator.is",
+                [recorder.add("builtin.isinstance", [held.value(), recorder.value_of(classes)]), Constant(answer)],
+            ),
+            f"`isinstance(..., {classes})` is {answer}",
+        )
+    return answer
+
+
+def _super(*arguments: object) -> object:
+    """`super()`, for objects with and without a stand-in."""
+    if not arguments:
+        frame = sys._getframe(1)
+        names = frame.f_locals
+        arguments = names["__class__"], names[frame.f_code.co_varnames[0]]
+    after, this = arguments
+    return Super(after, this) if issubclass(type(this), Instance) else super(after, this)
+
+
+def _import(recorder: Recorder, name: str, *arguments: object) -> object:
+    found = importlib.__import__(name, *arguments)
+    return recorder.stand_in(found, lambda: recorder.load_object(found, name, guarded=True))

@@ -1,0 +1,78 @@
+"""Methods of arrays whose arguments are not those of a function: each has a row of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjit.ir.graph import Node
+from gjit.ir.types import BOOL, BYTES, COMPLEX, FLOAT, INT, NONE, UNKNOWN, ArrayType, ListType, Type
+from gjit.ops.arguments import NOT_CONSTANT, bind, constant, is_array, is_numeric
+from gjit.ops.effects import computes, viewing, writing
+from gjit.ops.probe import dtype_of_array, probed
+from gjit.ops.row import Kind, Op, TypeRule, table
+from gjit.ops.rules import fixed
+from gjit.ops.rules_shape import reshape_method, same_array, same_dtype
+
+_ITEM = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
+
+
+def item_types(node: Node) -> list[Type]:
+    """`a.item()`: Python's number for the dtype."""
+    type_ = node.inputs[0].type
+    return [_ITEM.get(type_.dtype.kind, UNKNOWN) if isinstance(type_, ArrayType) and is_numeric(type_) else UNKNOWN]
+
+
+def list_types(node: Node) -> list[Type]:
+    """`a.tolist()` is a list where the array has a dimension."""
+    return [ListType(UNKNOWN) if is_array(node.inputs[0].type) else UNKNOWN]
+
+
+def cast_types(node: Node) -> list[Type]:
+    """`a.astype(dtype)` with a dtype that is known: an exact array again, 0-d ones included."""
+    arguments = bind(node, np.ndarray.astype)
+    type_ = node.inputs[0].type
+    if arguments is None or not isinstance(type_, ArrayType) or "dtype" not in arguments:
+        return [UNKNOWN]
+    given = dtype_of_array(arguments["dtype"]) or constant(arguments["dtype"])
+    if given is NOT_CONSTANT or given is None:
+        return [ArrayType(None, type_.rank)]
+    try:
+        dtype = np.dtype(given)  # type: ignore[call-overload]
+    except TypeError:
+        return [UNKNOWN]
+    return [ArrayType(dtype, type_.rank) if dtype.kind in "biufc" else UNKNOWN]
+
+
+def cast_is_view(node: Node) -> bool:
+    """`astype` gives the array itself only where `copy` is passed and may be false."""
+    return constant(node.keyword("copy"), True) is not True or len(node.positional()) > 5
+
+
+def conjugate_is_view(node: Node) -> bool:
+    """The conjugate of real numbers is the array itself."""
+    type_ = node.inputs[0].type
+    return not (isinstance(type_, ArrayType) and type_.dtype is not None and type_.dtype.kind == "c")
+
+
+def _row(name: str, kind: Kind, types: TypeRule | None, **rest) -> None:
+    rest = {"effects": computes, **rest}
+    table.add(Op(name=f"ndarray.{name}", kind=kind, function=getattr(np.ndarray, name), types=types, **rest))
+
+
+_row("reshape", Kind.SHAPE, reshape_method, views=(0,))
+_row("transpose", Kind.VIEW, same_array, effects=viewing, views=(0,))
+_row("view", Kind.VIEW, probed(np.ndarray.view, "self"), effects=viewing, views=(0,))
+_row("astype", Kind.ELEMENTWISE, cast_types, views=(0,), is_view=cast_is_view, layout_free=False)
+_row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_view=conjugate_is_view)
+_row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
+_row("copy", Kind.CREATE, same_array)
+_row("flatten", Kind.SHAPE, same_dtype(1))
+_row("byteswap", Kind.SHAPE, None, views=(0,))
+_row("compress", Kind.INDEX, probed(np.ndarray.compress, "self condition"))
+_row("dot", Kind.LINALG, probed(np.ndarray.dot, "self other"), layout_free=False)
+_row("item", Kind.INDEX, item_types)
+_row("tolist", Kind.HOST, list_types)
+_row("tobytes", Kind.HOST, fixed(BYTES))
+for _name in ("fill", "put", "sort", "partition"):
+    _row(_name, Kind.INDEX, fixed(NONE), effects=writing, writes=(0,))
+_row("resize", Kind.SHAPE, fixed(NONE), effects=writing, writes=(0,))

@@ -1,0 +1,194 @@
+"""A function that was captured: its plans by signature, and the entry that a call goes through."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import Counter
+from collections.abc import Callable
+
+from gjit import settings
+from gjit.capture.program import Program
+from gjit.capture.script import capture_function
+from gjit.capture.signature import signature_of
+from gjit.errors import DeviceError
+from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
+from gjit.passes import pipelines
+from gjit.runtime.dynamic import DynamicCalls
+from gjit.runtime.entry import build_entry, call_with
+from gjit.runtime.plan import Plan, build_plan
+from gjit.runtime.signature import Key, key_of, types_of
+from gjit.runtime.statistics import Statistics
+from gjit.scheduler.bindings import read_global
+
+Loads = frozenset[tuple[int, str]]
+Capture = Callable[[Loads], tuple[Graph, Program]]
+
+GUARD_FAILURES = 8
+"""How often a captured name may change before it is looked up on each use."""
+
+
+class Compiled:
+    """The plans of one function.
+
+    A plan is immutable, and the entry is one attribute that is replaced by one store, so calls need no lock; making a plan
+    takes one.
+
+    Args:
+        function: the Python function: its signature, defaults, globals and free variables are used, never its bytecode
+            (except under GJIT_DISABLE).
+        capture: gives the graph and the program, with some names to be looked up on each use.
+        family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
+    """
+
+    def __init__(self, function: types.FunctionType, capture: Capture, family: Compiled | None = None):
+        self.function = function
+        self.statistics = Statistics() if family is None else family.statistics
+        self.dynamic = self._dynamic_calls() if family is None else family.dynamic
+        self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
+        self._capture = capture
+        self._count = self.statistics.count if family is None else _count_nothing
+        self._lock = threading.RLock()
+        self._captured: tuple[Graph, Program] | None = None
+        self._loads: Loads = frozenset()
+        self._failures: Counter[tuple[int, str]] = Counter()
+        self._plans: dict[Key, Plan] = {}
+        self._parameters: list[Parameter] = signature_of(function)
+        self.entry = self._build_entry()
+
+    def call(self, *arguments: object, **keywords: object) -> object:
+        """A call through whatever the entry is now."""
+        return self.entry(*arguments, **keywords)
+
+    @property
+    def graph(self) -> Graph:
+        """The captured graph, without types."""
+        return self.program[0]
+
+    @property
+    def program(self) -> tuple[Graph, Program]:
+        """The captured graph and program, captured again when a guarded name has changed."""
+        with self._lock:
+            if self._captured is not None and self._changed_slots():
+                self._forget(self._changed_slots())
+            if self._captured is None:
+                self._captured = self._capture(self._loads)
+                self.statistics.captures += 1
+            return self._captured
+
+    @property
+    def plans(self) -> dict[Key, Plan]:
+        """The plans so far, by signature."""
+        return dict(self._plans)
+
+    def plan_for(self, arguments: tuple, keywords: dict[str, object]) -> Plan:
+        """The plan for these arguments, made when it is missing; nothing is run."""
+        return self._plan(self._bind(arguments, keywords))
+
+    def _bind(self, arguments: tuple, keywords: dict[str, object]) -> list[object]:
+        """One value for each parameter, as the interpreter would bind them."""
+        binder = build_entry(self.function, self._parameters, [], {}, list, _count_nothing, [])
+        return binder(*arguments, **keywords)
+
+    def _slow(self, values: list[object]) -> object:
+        """A call that the entry has no plan for."""
+        if settings.get("disable"):
+            return call_with(self.function, self._parameters, values)
+        plan = self._plan(values)
+        return call_with(plan.function, self._parameters, values)
+
+    def _plan(self, values: list[object]) -> Plan:
+        key = key_of(values)
+        with self._lock:
+            graph, program = self.program
+            plan = self._plans.get(key)
+            if plan is None:
+                _check_device()
+                plan = build_plan(graph.name, program, types_of(values), self.dynamic, self.statistics)
+                self._plans[key] = plan
+                self.statistics.signatures += 1
+                self._replace_entry()
+            return plan
+
+    def _build_entry(self) -> types.FunctionType:
+        plans = {key: plan.function for key, plan in self._plans.items()}
+        guards = self._guards()
+        return build_entry(
+            self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides
+        )
+
+    def _replace_entry(self) -> None:
+        self.entry = self._build_entry()
+        self.entry_changed(self.entry)
+
+    def _guards(self) -> list[CaptureSlot]:
+        """Each guarded name of the program once."""
+        if self._captured is None:
+            return []
+        slots = {
+            (id(slot.namespace), slot.name): slot
+            for graph in self._captured[1].functions.values()
+            for slot in graph.captures
+            if slot.guarded and slot.namespace is not None
+        }
+        return list(slots.values())
+
+    def _changed_slots(self) -> list[CaptureSlot]:
+        return [slot for slot in self._guards() if _current(slot) is not slot.value]
+
+    def _forget(self, changed: list[CaptureSlot]) -> None:
+        """Drop what relied on names that have changed; names that keep changing become loads."""
+        self.statistics.guard_failures += 1
+        for slot in changed:
+            self._failures[id(slot.namespace), slot.name] += 1
+        self._loads = frozenset(name for name, count in self._failures.items() if count >= GUARD_FAILURES)
+        self._captured = None
+        self._plans = {}
+
+    def _dynamic_calls(self) -> DynamicCalls:
+        package = (self.function.__module__ or "").partition(".")[0]
+        return DynamicCalls(lambda function: scripted(function, self).call, self.statistics, package)
+
+
+def scripted(function: types.FunctionType, family: Compiled | None = None, *, strict: bool = False) -> Compiled:
+    """Compile the source of a Python function.
+
+    Raises:
+        UnsupportedError: it uses something that cannot be scripted (when `family` is given: at once, since the
+            caller then runs it in the interpreter).
+    """
+
+    def capture(loads: Loads) -> tuple[Graph, Program]:
+        graph, program = capture_function(function, strict=strict, loads=loads)
+        for each in program.functions.values():
+            pipelines.run(each, "captured")
+        return graph, program
+
+    compiled = Compiled(function, capture, family)
+    if family is not None:
+        compiled.program  # noqa: B018 - captures now, so that a refusal is seen before the call
+    return compiled
+
+
+def _current(slot: CaptureSlot) -> object:
+    try:
+        if slot.kind is CaptureKind.CELL:
+            return slot.namespace.cell_contents
+        return read_global(slot.namespace, slot.name)
+    except (NameError, ValueError):
+        return _MISSING
+
+
+_MISSING = object()
+
+
+def _count_nothing() -> None:
+    """The counter of a function that is not called by the user."""
+
+
+def _check_device() -> None:
+    device = str(settings.get("device"))
+    if device not in ("auto", "cpu"):
+        raise DeviceError(f"GJIT_DEVICE={device}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
+    if settings.get("engine") == "native":
+        raise DeviceError("GJIT_ENGINE=native: this version of gjit has the engine numpy; set GJIT_ENGINE=numpy or auto")

@@ -1,0 +1,83 @@
+"""Floating-point warnings of tiles: collected while they run, issued once for each op afterwards."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, field
+from types import CodeType
+
+import numpy as np
+
+from gjit.source import Span
+
+_KINDS = ("divide by zero", "overflow", "underflow", "invalid value")
+_PREFIX = "Warning: "
+
+
+@dataclass(frozen=True, slots=True)
+class RegionSource:
+    """Whose code a region is: the globals of the user's function, which name its module and hold its
+    registry of warnings already shown."""
+
+    globals: dict[str, object]
+
+
+@dataclass(slots=True)
+class Collector:
+    """NumPy's log of floating-point errors: which op of the region they belong to, with NumPy's own text.
+
+    `positions` gives the position of the op that stands on a line of generated `codes`; what comes from elsewhere
+    belongs to `outside`.
+    """
+
+    codes: frozenset[CodeType]
+    positions: dict[int, int]
+    outside: int = 0
+    events: set[tuple[int, int, str]] = field(default_factory=set)
+
+    def write(self, message: str) -> None:
+        """Called by NumPy, on the thread and inside the frame where the flags were seen."""
+        text = message.removeprefix(_PREFIX).rstrip("\n")
+        kind = next((index for index, name in enumerate(_KINDS) if text.startswith(name)), len(_KINDS))
+        self.events.add((self._position(), kind, text))
+
+    def _position(self) -> int:
+        frame = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code in self.codes:
+                return self.positions[frame.f_lineno]
+            frame = frame.f_back
+        return self.outside
+
+    def found(self) -> list[tuple[int, str]]:
+        """Position and text of each error, in the order in which the ops run one by one report them."""
+        return [(position, text) for position, _, text in sorted(self.events)]
+
+
+def collecting_modes() -> dict[str, str] | None:
+    """The error state to run tiles under: what would warn is logged instead.
+
+    An empty dictionary where all errors are ignored; None where an error has to raise, print or call at the very
+    operation, or a warnings filter turns warnings into exceptions.
+    """
+    modes = np.geterr()
+    kinds = set(modes.values())
+    if kinds == {"ignore"}:
+        return {}
+    if not kinds <= {"ignore", "warn"} or _warnings_raise():
+        return None
+    return {kind: "log" if mode == "warn" else mode for kind, mode in modes.items()}
+
+
+def _warnings_raise() -> bool:
+    return any(entry[0] == "error" and issubclass(RuntimeWarning, entry[2]) for entry in warnings.filters)
+
+
+def issue(found: list[tuple[int, str]], spans: list[Span | None], source: RegionSource) -> None:
+    """Issue the warnings as the operations at these spans would have."""
+    for position, text in found:
+        span = spans[position] or Span("<unknown>", 1)
+        module = source.globals.get("__name__", "<string>")
+        registry = source.globals.setdefault("__warningregistry__", {})
+        warnings.warn_explicit(text, RuntimeWarning, span.file, span.line, module, registry)

@@ -1,0 +1,253 @@
+"""What is known of every value of a region once its inputs are there: dtype, shape, memory order.
+
+NumPy itself is asked (`ufunc.resolve_dtypes`, `numpy.result_type`); what it does not promise to keep under tiling
+raises `Unsupported`, and the region runs op by op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.runtime.layout import Order, Shape, broadcast, contiguous_strides, order_of
+from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of
+
+DTYPE_CHARACTERS = frozenset("?bBhHiIlLefdFD")
+"""The dtypes that regions take: native booleans, integers, floats and complex numbers."""
+WEAK_TYPES = (bool, int, float, complex)
+_INDEX_TYPES = (int, slice, type(None), type(Ellipsis))
+
+
+class Unsupported(Exception):
+    """This region cannot be tiled for these inputs; its twin runs."""
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One value of a region: an array, a scalar, or (without dtype) an index.
+
+    weak        the Python type of a number that is weak in promotion
+    order       the orders in which NumPy may walk it
+    constant    whether its value is part of the graph
+    position    of the node that makes it, or -1
+    storage     the item whose memory it is: itself but for the results of in-place ops
+    """
+
+    dtype: np.dtype | None
+    shape: Shape = ()
+    order: Order = Order.ANY
+    strides: tuple[int, ...] = ()
+    weak: type | None = None
+    constant: bool = False
+    position: int = -1
+    storage: Item | None = None
+
+    @property
+    def root(self) -> Item:
+        return self if self.storage is None else self.storage.root
+
+
+@dataclass(slots=True)
+class Step:
+    """One node of the body, with everything decided: `function` is called with the operands, and `out` if any.
+
+    `loops` are the dtypes of the ufunc's inner loop, operands first.
+    """
+
+    node: Node
+    operation: Operation
+    function: object
+    operands: tuple[Item, ...]
+    result: Item | None
+    out: Item | None = None
+    loops: tuple[np.dtype, ...] = ()
+
+
+def item_of(value: object, constant: bool = False) -> Item:
+    """What is known of one input or constant."""
+    kind = type(value)
+    if kind in WEAK_TYPES:
+        return Item(None, weak=kind, constant=constant)
+    if kind is np.ndarray or (isinstance(value, np.generic) and kind is value.dtype.type):
+        if not is_supported(value.dtype):
+            raise Unsupported
+        order = order_of(value.shape, value.strides)
+        return Item(value.dtype, value.shape, order, value.strides, constant=constant)
+    if kind is tuple and all(type(part) in _INDEX_TYPES for part in value) or kind in _INDEX_TYPES:
+        return Item(None, constant=constant)
+    raise Unsupported
+
+
+def is_supported(dtype: np.dtype) -> bool:
+    return dtype.char in DTYPE_CHARACTERS and dtype.isnative and dtype.metadata is None
+
+
+class Typing:
+    """Reads the body of a region from top to bottom; `steps` and `items` are what it finds."""
+
+    def __init__(self, body: Block, inputs: tuple[object, ...]):
+        self.items: dict[Value, Item] = {}
+        self.inputs = inputs
+        self.steps: list[Step] = []
+        for parameter, value in zip(body.parameters, inputs, strict=True):
+            self.items[parameter] = item_of(value)
+        self._arguments = dict(zip(body.parameters, inputs, strict=True))
+        for node in body:
+            self._read(node)
+
+    def item(self, value: Value) -> Item:
+        """The item of an operand; constants get theirs when they are met."""
+        if isinstance(value, Constant) and value not in self.items:
+            self.items[value] = item_of(value.value, constant=True)
+        return self.items[value]
+
+    def argument(self, value: Value) -> object:
+        """The live object that an input or constant is."""
+        return value.value if isinstance(value, Constant) else self._arguments[value]
+
+    def _read(self, node: Node) -> None:
+        operation = operation_of(node)
+        if operation is None:
+            raise Unsupported
+        step = _READERS[operation.form](self, node, operation)
+        if step.result is not None:
+            step.result.position = len(self.steps)
+            self.items[node.result] = step.result
+        self.steps.append(step)
+
+    def _ufunc(self, node: Node, operation: Operation) -> Step:
+        operands = tuple(map(self.item, operation.operands))
+        out = None if operation.out is None else self.item(operation.out)
+        function, operands = _select_ufunc(node, operation, operands)
+        loops = _resolve(function, operands, out)
+        shape = _broadcast(operands)
+        if out is not None:
+            if out.weak or out.dtype is None or out.shape != _broadcast((*operands, out)) or shape == ():
+                raise Unsupported
+            result = Item(out.dtype, out.shape, out.order, out.strides, storage=out)
+        else:
+            result = _fresh(loops[-1], shape, operands)
+        return Step(node, operation, function, operands, result, out, loops)
+
+    def _select(self, node: Node, operation: Operation) -> Step:
+        condition, *choices = operands = tuple(map(self.item, operation.operands))
+        if condition.weak or any(item.weak is None and item.dtype is None for item in operands):
+            raise Unsupported
+        samples = [item.weak(0) if item.weak else np.empty(0, item.dtype) for item in choices]
+        dtype = np.where(np.empty(0, bool), *samples).dtype
+        result = _fresh(dtype, _broadcast(operands), operands)
+        return Step(node, operation, np.where, operands, result, loops=(condition.dtype, dtype, dtype))
+
+    def _cast(self, node: Node, operation: Operation) -> Step:
+        operand = self.item(operation.operands[0])
+        if operand.dtype is None or not is_supported(operation.dtype) or _drops_imaginary(operand.dtype, operation.dtype):
+            raise Unsupported
+        result = _fresh(operation.dtype, operand.shape, (operand,))
+        return Step(node, operation, np.copyto, (operand,), result)
+
+    def _rows(self, node: Node, operation: Operation) -> Step:
+        operand = self.item(operation.operands[0])
+        rank = len(operand.shape)
+        if operand.dtype is None or rank < 2 or operation.axis not in (-1, rank - 1):
+            raise Unsupported
+        sample = operation.function(np.ones((1,) * rank, operand.dtype), axis=-1, keepdims=operation.keepdims)
+        shape = operand.shape[:-1] + (1,) if operation.keepdims else operand.shape[:-1]
+        result = _fresh(sample.dtype, shape, ())
+        return Step(node, operation, operation.function, (operand,), result)
+
+    def _total(self, node: Node, operation: Operation) -> Step:
+        operand = self.item(operation.operands[0])
+        if operand.dtype is None or operand.shape == ():
+            raise Unsupported
+        name = REDUCTIONS[node.op]
+        if name in ("sum", "mean") and not _sums_in_parts(name, operand.dtype):
+            raise Unsupported
+        if operand.dtype.kind == "c" and name in ("max", "min", "amax", "amin"):
+            raise Unsupported
+        dtype = operation.function(np.ones(1, operand.dtype)).dtype
+        return Step(node, operation, operation.function, (operand,), Item(dtype))
+
+    def _store(self, node: Node, operation: Operation) -> Step:
+        target, index, value = operation.operands
+        array, item = self.argument(target), self.item(value)
+        if type(array) is not np.ndarray or self.item(index).dtype is not None or item.dtype is None:
+            raise Unsupported
+        view = array[self.argument(index)]
+        if type(view) is not np.ndarray or view.shape != item.shape or _drops_imaginary(item.dtype, view.dtype):
+            raise Unsupported
+        return Step(node, operation, np.copyto, (item,), None, out=item_of(view))
+
+
+_READERS = {
+    Form.UFUNC: Typing._ufunc,
+    Form.SELECT: Typing._select,
+    Form.CAST: Typing._cast,
+    Form.ROWS: Typing._rows,
+    Form.TOTAL: Typing._total,
+    Form.STORE: Typing._store,
+}
+
+
+def _select_ufunc(node: Node, operation: Operation, operands: tuple[Item, ...]):
+    """The ufunc that runs: `**` with a Python number is another one for some exponents, as in `ndarray.__pow__`."""
+    if node.op not in ("operator.pow", "operator.ipow"):
+        return operation.function, operands
+    base, exponent = operands
+    if exponent.weak is None:
+        return operation.function, operands
+    if base.dtype is None or base.dtype.kind == "b" or operation.exponent is None:
+        raise Unsupported
+    power = operation.exponent
+    if base.dtype.kind in "fc":
+        special = {(int, 2): np.square, (int, -1): np.reciprocal, (float, 0.5): np.sqrt}.get((type(power), power))
+        return (operation.function, operands) if special is None else (special, operands[:1])
+    if type(power) is int and power < 0:
+        raise Unsupported
+    return operation.function, operands
+
+
+def _resolve(ufunc: np.ufunc, operands: tuple[Item, ...], out: Item | None) -> tuple[np.dtype, ...]:
+    if all(item.dtype is None for item in operands):
+        raise Unsupported
+    kinds = [np.dtype(bool) if item.weak is bool else item.weak or item.dtype for item in operands]
+    if None in kinds:
+        raise Unsupported
+    try:
+        loops = ufunc.resolve_dtypes((*kinds, None if out is None else out.dtype))
+    except TypeError:
+        raise Unsupported from None
+    if not all(map(is_supported, loops)):
+        raise Unsupported
+    if ufunc in (np.power, np.float_power) and loops[0].kind in "iu" and operands[1].weak is None:
+        raise Unsupported  # a negative exponent raises, and only the data tell
+    return loops
+
+
+def _broadcast(operands: tuple[Item, ...]) -> Shape:
+    try:
+        return broadcast(*(item.shape for item in operands))
+    except ValueError:
+        raise Unsupported from None
+
+
+def _fresh(dtype: np.dtype, shape: Shape, operands: tuple[Item, ...]) -> Item:
+    """A new array in the order that NumPy gives it: that of its operands, C where they leave it open."""
+    order = Order.ANY
+    for item in operands:
+        order &= item.order
+    if order is Order.NONE or not is_supported(dtype):
+        raise Unsupported
+    strides = contiguous_strides(shape, dtype.itemsize, order)
+    return Item(dtype, shape, order_of(shape, strides), strides)
+
+
+def _sums_in_parts(name: str, dtype: np.dtype) -> bool:
+    """Whether partial sums, added along NumPy's own tree, give its bits; means of integers are summed in buffers."""
+    return dtype.char in "fd" or (name == "sum" and dtype.kind in "biu")
+
+
+def _drops_imaginary(source: np.dtype, target: np.dtype) -> bool:
+    """NumPy warns of it by a class of its own."""
+    return source.kind == "c" and target.kind not in "cb"

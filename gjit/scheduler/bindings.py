@@ -1,0 +1,201 @@
+"""What a host program needs from outside, and under which names it finds that."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CellType
+
+import numpy as np
+
+from gjit.ir.graph import CaptureKind, CaptureSlot, Constant, Graph, Node
+from gjit.ir.types import (
+    ArrayType,
+    DictType,
+    ListType,
+    PythonType,
+    ScalarType,
+    SetType,
+    TupleType,
+    Type,
+)
+from gjit.ops.names import name_of
+from gjit.scheduler.naming import Names
+from gjit.scheduler.syntax import call, load, number
+
+_BUILT_IN = (ArrayType, DictType, ListType, ScalarType, SetType, TupleType)
+
+
+def is_known_callee(node: Node) -> bool:
+    """Whether a `call` node calls something that is not a function of the user: a known function, a method of a built-in
+    type."""
+    callee = node.inputs[0]
+    if isinstance(callee, Constant):
+        return True
+    producer = callee.producer
+    return isinstance(producer, Node) and producer.op == "getattr" and _is_built_in(producer.inputs[0].type)
+
+
+def _is_built_in(type_: Type) -> bool:
+    return isinstance(type_, _BUILT_IN) or (isinstance(type_, PythonType) and type_.name not in ("class", "module"))
+
+
+@dataclass(slots=True)
+class Environment:
+    """What the printer of a host program has to know besides the graph.
+
+    globals           the dictionary that the printed function will have as its globals
+    minimum_elements  arrays smaller than this run the twin of a region in place
+    calls_natively    whether a `call` node is printed as a plain call, rather than through `call_dynamic`
+    """
+
+    globals: dict[str, object] = field(default_factory=dict)
+    minimum_elements: int = 16384
+    calls_natively: Callable[[Node], bool] = is_known_callee
+
+
+class Bindings:
+    """Gives names to objects from outside; the names collide with none of the program's own."""
+
+    def __init__(self, graph: Graph, environment: Environment):
+        self.graph, self.environment = graph, environment
+        self.objects: dict[str, object] = {}
+        self.functions: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
+        self.closure: dict[str, int] = {}
+        self.names = Names()
+        self._by_id: dict[int, str] = {}
+        self._of_slot: dict[int, str] = {}
+        self._plain = self._plain_globals()
+
+    def reserved(self) -> set[str]:
+        """Names that no variable may take: globals that are read plainly, and the user's free variables."""
+        return {self.graph.captures[index].name for index in self._plain}
+
+    def use(self, names: Names) -> None:
+        """Take the names of the variables into account."""
+        self.names = names
+        for index in list(self._plain):
+            if self.graph.captures[index].name in names.variables.values():
+                self._plain.discard(index)
+
+    def _plain_globals(self) -> set[int]:
+        return {
+            index
+            for index, slot in enumerate(self.graph.captures)
+            if slot.kind is CaptureKind.GLOBAL
+            and (slot.namespace is None or slot.namespace is self.environment.globals)
+        }
+
+    # Objects
+
+    def object(self, value: object, hint: str) -> ast.expr:
+        """A name bound to `value`."""
+        name = self._by_id.get(id(value))
+        if name is None:
+            name = self.names.fresh(_word(hint))
+            self.objects[name] = value
+            self._by_id[id(value)] = name
+        return load(name)
+
+    def function(self, graph_name: str) -> ast.expr:
+        """The generated function of a graph."""
+        return load(self._named(self.functions, graph_name))
+
+    def helper(self, name: str) -> ast.expr:
+        """A function of the runtime."""
+        return load(self._named(self.helpers, name))
+
+    def _named(self, table: dict[str, str], key: str) -> str:
+        for name, known in table.items():
+            if known == key:
+                return name
+        name = self.names.fresh(_word(key))
+        table[name] = key
+        return name
+
+    def builtin(self, name: str) -> ast.expr:
+        """A built-in function by its plain name, unless something else has that name."""
+        if name in self.names.variables.values() or name in self.environment.globals:
+            return self.object(getattr(builtins, name), f"builtin_{name}")
+        self.names.taken.add(name)
+        return load(name)
+
+    # Captures
+
+    def capture(self, index: int) -> ast.expr:
+        """The read of a capture slot."""
+        slot = self.graph.captures[index]
+        if slot.kind is CaptureKind.OBJECT:
+            return self.object(slot.value, slot.name)
+        if slot.kind is CaptureKind.CELL:
+            return load(self.closure_name(index))
+        if index in self._plain:
+            return load(slot.name)
+        if slot.guarded and slot.namespace is None:
+            return self.object(slot.value, slot.name)
+        namespace = self.object(slot.namespace, "globals_1")
+        if isinstance(slot.namespace, dict) and slot.name in slot.namespace:
+            return ast.Subscript(namespace, ast.Constant(slot.name), ast.Load())
+        return call(self.object(read_global, "read_global"), namespace, ast.Constant(slot.name))
+
+    def closure_name(self, index: int) -> str:
+        """The name of a free variable of the user's function in the printed one."""
+        if index not in self._of_slot:
+            name = self.names.fresh(_word(self.graph.captures[index].name))
+            self._of_slot[index] = name
+            self.closure[name] = index
+        return self._of_slot[index]
+
+    # Constants
+
+    def constant(self, value: object) -> ast.expr:
+        """An expression that gives an immutable host value."""
+        kind = type(value)
+        if value is None or value is ... or kind in (bool, str, bytes, complex):
+            return ast.Constant(value)
+        if kind in (int, float):
+            return number(value) if value == value else self.object(value, "nan")
+        if kind is tuple:
+            return ast.Tuple([self.constant(element) for element in value], ast.Load())
+        if kind is slice:
+            parts = (value.start, value.stop, value.step)
+            return call(self.builtin("slice"), *(self.constant(part) for part in parts))
+        if isinstance(value, np.dtype):
+            return self.object(value, f"dtype_{value.name}")
+        return self._named_object(value)
+
+    def _named_object(self, value: object) -> ast.expr:
+        name = name_of(value)
+        if name is None:
+            return self.object(value, getattr(value, "__name__", "constant"))
+        module, _, plain = name.rpartition(".")
+        return self.builtin(plain) if module == "builtin" else self.object(value, name)
+
+
+def read_global(namespace: dict[str, object], name: str) -> object:
+    """What a global name means in a module: its own dictionary, then the built-ins behind it.
+
+    >>> read_global({"__builtins__": builtins}, "len") is len
+    True
+    """
+    if name in namespace:
+        return namespace[name]
+    behind = namespace.get("__builtins__", builtins)
+    known = behind if isinstance(behind, dict) else vars(behind)
+    if name not in known:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    return known[name]
+
+
+def cell_of(slot: CaptureSlot) -> CellType:
+    """The cell of a captured free variable."""
+    return slot.namespace if isinstance(slot.namespace, CellType) else CellType(slot.value)
+
+
+def _word(text: str) -> str:
+    word = re.sub(r"\W+", "_", text).strip("_")
+    return f"_{word}" if not word or word[0].isdigit() else word

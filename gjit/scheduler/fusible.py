@@ -1,0 +1,196 @@
+"""What one node of a region does, in the few forms that the engines know.
+
+`operation_of` reads a node through its row; it looks at the op, the labels and the constants, never at
+inferred types, so that an engine may ask it again about the body of a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from gjit.ir.graph import Constant, Node, Value
+from gjit.ops.row import Kind, Op, table
+
+
+class Form(Enum):
+    """The kinds of work in a region."""
+
+    UFUNC = auto()  # one ufunc on broadcast operands, into a new array or into `out`
+    SELECT = auto()  # numpy.where(condition, x, y)
+    CAST = auto()  # astype
+    ROWS = auto()  # a reduction along the last axis
+    TOTAL = auto()  # a reduction of all elements to one scalar
+    STORE = auto()  # target[index] = value, the last node of a region
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One node of a region, read.
+
+    form        what kind of work it is
+    function    the ufunc for UFUNC; for the other forms the function of the row
+    operands    the values that are read: the target, index and value of a STORE
+    out         the array that an in-place operator or `out=` writes, else None
+    dtype       of a CAST
+    axis        of ROWS, as the user wrote it: -1, or the number of the last axis
+    keepdims    of ROWS
+    exponent    of `**` with a Python number as its exponent, which NumPy may compute by another ufunc
+    """
+
+    form: Form
+    function: Callable
+    operands: tuple[Value, ...]
+    out: Value | None = None
+    dtype: np.dtype | None = None
+    axis: int = -1
+    keepdims: bool = False
+    exponent: int | float | None = None
+
+
+REDUCTIONS = {
+    f"{owner}.{name}": name
+    for owner in ("numpy", "ndarray")
+    for name in ("sum", "mean", "max", "min", "amax", "amin", "prod", "any", "all", "var", "std")
+}
+"""The ops that a region may hold as a reduction, and the plain name of each."""
+TOTALS = frozenset({"sum", "mean", "max", "min", "amax", "amin", "any", "all"})
+"""Reductions of all elements whose order of evaluation an engine can keep, or need not keep."""
+IN_PLACE = frozenset(
+    f"operator.i{name}"
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor")
+)
+
+
+def operation_of(node: Node) -> Operation | None:
+    """What the node does in a region, or None where no engine can run it there."""
+    if node.blocks or len(node.results) > 1:
+        return None
+    if node.op == "setitem":
+        return Operation(Form.STORE, _store, tuple(node.inputs)) if not node.labels else None
+    row = table.get(node.op)
+    if row is None or row.function is None or any(label.startswith("*") for label in node.labels):
+        return None
+    if node.op in REDUCTIONS:
+        return _reduction(node, row)
+    read = _BY_NAME.get(node.op)
+    if read is not None:
+        return read(node, row)
+    return _operator(node, row) if row.kind is Kind.OPERATOR else _ufunc(node, row)
+
+
+def _store(target: np.ndarray, index: object, value: object) -> None:
+    target[index] = value
+
+
+def _ufunc(node: Node, row: Op) -> Operation | None:
+    ufunc = row.function
+    if row.kind is not Kind.ELEMENTWISE or not isinstance(ufunc, np.ufunc) or not _is_plain(ufunc):
+        return None
+    operands, out = node.positional(), node.keyword("out")
+    if any(label not in ("", "out=") for label in node.labels):
+        return None
+    if len(operands) == ufunc.nin + 1 and out is None:
+        out = operands.pop()
+    if len(operands) != ufunc.nin or (out is not None and isinstance(out, Constant)):
+        return None
+    return Operation(Form.UFUNC, ufunc, tuple(operands), out)
+
+
+def _operator(node: Node, row: Op) -> Operation | None:
+    ufunc = getattr(np, row.ufunc.removeprefix("numpy."), None) if row.ufunc else None
+    if not isinstance(ufunc, np.ufunc) or not _is_plain(ufunc) or node.labels or len(node.inputs) != ufunc.nin:
+        return None
+    out = node.inputs[0] if node.op in IN_PLACE else None
+    if out is not None and isinstance(out, Constant):
+        return None
+    exponent = None
+    if node.op in ("operator.pow", "operator.ipow"):
+        power = node.inputs[1]
+        if isinstance(power, Constant) and type(power.value) in (int, float):
+            exponent = power.value
+    return Operation(Form.UFUNC, ufunc, tuple(node.inputs), out, exponent=exponent)
+
+
+def _is_plain(ufunc: np.ufunc) -> bool:
+    """One result, no core dimensions, and NumPy's own: others report floating-point errors in their own way."""
+    return ufunc.nout == 1 and ufunc.signature is None and getattr(np, ufunc.__name__, None) is ufunc
+
+
+def _absolute(node: Node, row: Op) -> Operation | None:
+    if node.labels or len(node.inputs) != 1:
+        return None
+    return Operation(Form.UFUNC, np.absolute, tuple(node.inputs))
+
+
+def _where(node: Node, row: Op) -> Operation | None:
+    if node.labels or len(node.inputs) != 3:
+        return None
+    return Operation(Form.SELECT, np.where, tuple(node.inputs))
+
+
+def _astype(node: Node, row: Op) -> Operation | None:
+    if node.labels or len(node.inputs) != 2 or not isinstance(node.inputs[1], Constant):
+        return None
+    kind = node.inputs[1].value
+    if kind is None or not isinstance(kind, str | type | np.dtype):
+        return None
+    try:
+        dtype = np.dtype(kind)
+    except TypeError:
+        return None
+    return Operation(Form.CAST, row.function, (node.inputs[0],), dtype=dtype)
+
+
+def _clip(node: Node, row: Op) -> Operation | None:
+    bounds: dict[str, Value] = {}
+    names = iter(("x", "min", "max"))
+    for index, value in enumerate(node.inputs):
+        label = node.label(index)
+        name = next(names, "") if label == "" else label[:-1].removeprefix("a_")
+        if name not in ("x", "min", "max") or name in bounds:
+            return None
+        bounds[name] = value
+    if set(bounds) != {"x", "min", "max"} or any(_is_none(value) for value in bounds.values()):
+        return None
+    return Operation(Form.UFUNC, _CLIP, (bounds["x"], bounds["min"], bounds["max"]))
+
+
+_CLIP = np._core.umath.clip
+_BY_NAME: dict[str, Callable[[Node, Op], Operation | None]] = {
+    "builtin.abs": _absolute,
+    "numpy.where": _where,
+    "numpy.astype": _astype,
+    "ndarray.astype": _astype,
+    "numpy.clip": _clip,
+    "ndarray.clip": _clip,
+}
+
+
+def _reduction(node: Node, row: Op) -> Operation | None:
+    name = REDUCTIONS[node.op]
+    axis, keepdims = None, False
+    for index, value in enumerate(node.inputs[1:], 1):
+        label = node.label(index) or ("axis=" if index == 1 else "")
+        if not isinstance(value, Constant) or label not in ("axis=", "keepdims="):
+            return None
+        if label == "axis=":
+            axis = value.value
+        elif type(value.value) is bool:
+            keepdims = value.value
+        else:
+            return None
+    if node.label(0) or not node.inputs or isinstance(node.inputs[0], Constant):
+        return None
+    if axis is None:
+        return Operation(Form.TOTAL, row.function, (node.inputs[0],)) if name in TOTALS and not keepdims else None
+    if type(axis) is not int:
+        return None
+    return Operation(Form.ROWS, row.function, (node.inputs[0],), axis=axis, keepdims=keepdims)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None

@@ -1,0 +1,145 @@
+"""Region formation: maximal runs of fusible nodes become `region` nodes.
+
+Order in a block is meaning, so a region is a run of neighbours. Only a node that nobody can observe (a view of a
+proven array, metadata, Python arithmetic that cannot fail) is moved out of the way, above the region.
+"""
+
+from __future__ import annotations
+
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.types import ArrayType
+from gjit.scheduler.fusible import Form, Operation, operation_of
+from gjit.scheduler.movable import is_basic_index, is_movable
+
+_EXPRESSION_OWNERS = frozenset(
+    {"comprehension", "comprehension.for", "comprehension.if", "and", "or", "match", "try", "function"}
+)
+
+
+def form_regions(graph: Graph) -> int:
+    """Replace the runs of fusible nodes in every block of `graph` by `region` nodes; how many there are.
+
+    A region has the values it needs from outside as inputs, one block with the same nodes, a `yield` of
+    those results that are used outside, and the attribute `index`, its number in the graph.
+    """
+    former = _Former(graph)
+    for block in _statement_blocks(graph):
+        former.run(block)
+    return former.count
+
+
+def _statement_blocks(graph: Graph) -> list[Block]:
+    """The blocks that the host program prints as statements."""
+    found, stack = [], [graph.block]
+    while stack:
+        block = stack.pop()
+        found.append(block)
+        for node in block:
+            stack.extend(reversed(_statement_blocks_of(node)))
+    return found
+
+
+def _statement_blocks_of(node: Node) -> list[Block]:
+    if node.op == "try":
+        return [*node.blocks[:3], *node.blocks[4::2]]
+    if node.op == "match":
+        return [*node.blocks[1:-1:2], node.blocks[-1]]
+    if node.op == "function":
+        return node.blocks
+    return [] if node.op in _EXPRESSION_OWNERS else node.blocks
+
+
+class _Former:
+    """Walks one block after the other; `members` is the run that is being collected."""
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        self.count = 0
+        self.members: list[Node] = []
+        self.results: set[Value] = set()
+        self.totals: set[Value] = set()
+
+    def run(self, block: Block) -> None:
+        for node in block:
+            operation = operation_of(node)
+            if operation is not None and self._joins(node, operation):
+                self._join(node, operation)
+            elif self._can_move_above(node):
+                self._move_above(node)
+            else:
+                self._close()
+                if operation is not None and self._joins(node, operation):
+                    self._join(node, operation)
+        self._close()
+
+    def _joins(self, node: Node, operation: Operation) -> bool:
+        if any(value in self.totals for value in node.inputs):
+            return False
+        if operation.form is Form.STORE:
+            target, index, value = operation.operands
+            is_outside = _is_array(target) and target not in self.results
+            return is_outside and value in self.results and is_basic_index(index)
+        if operation.out is not None:
+            return _is_array(operation.out)
+        return any(_is_array(value) for value in operation.operands)
+
+    def _join(self, node: Node, operation: Operation) -> None:
+        self.members.append(node)
+        self.results.update(node.results)
+        if operation.form is Form.TOTAL:
+            self.totals.update(node.results)
+        if operation.form is Form.STORE:
+            self._close()
+
+    def _can_move_above(self, node: Node) -> bool:
+        if not self.members or any(value in self.results for value in node.inputs):
+            return False
+        return is_movable(node, self.graph)
+
+    def _move_above(self, node: Node) -> None:
+        block = node.block
+        block.insert(block.detach(node), self.members[0])
+
+    def _close(self) -> None:
+        if len(self.members) >= 2:
+            _make_region(self.members, self.count)
+            self.count += 1
+        self.members = []
+        self.results, self.totals = set(), set()
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value.type, ArrayType) and value.type.rank != 0
+
+
+def _make_region(members: list[Node], index: int) -> Node:
+    """Put one `region` node in the place of the members, which move into its block."""
+    inside = dict.fromkeys(members)
+    produced = {result for node in members for result in node.results}
+    inputs = list(dict.fromkeys(value for node in members for value in node.inputs if _is_outside(value, produced)))
+    outputs = [value for node in members for value in node.results if any(user not in inside for user in value.uses)]
+    types = [value.type for value in outputs]
+    region = Node("region", inputs, attributes={"index": index}, results=types, span=members[0].span)
+    members[0].block.insert(region, members[0])
+    body = region.add_block([value.type for value in inputs])
+    parameters = dict(zip(inputs, body.parameters, strict=True))
+    for outer, parameter in parameters.items():
+        parameter.name = outer.name
+    for value, result in zip(outputs, region.results, strict=True):
+        result.name = value.name
+        _replace_outside(value, result, inside)
+    for node in members:
+        body.append(node.block.detach(node))
+        node.set_inputs([parameters.get(value, value) for value in node.inputs])
+    body.terminate(Node("yield", outputs, results=0, span=members[-1].span))
+    return region
+
+
+def _is_outside(value: Value, produced: set[Value]) -> bool:
+    return not isinstance(value, Constant) and value not in produced
+
+
+def _replace_outside(value: Value, result: Value, inside: dict[Node, None]) -> None:
+    """Give the users that stay outside the region's result in place of the member's."""
+    for user in [user for user in value.uses if user not in inside]:
+        user.set_inputs([result if operand is value else operand for operand in user.inputs])

@@ -1,0 +1,95 @@
+"""Small pieces of Python's syntax tree: names, constants, operators, positions."""
+
+from __future__ import annotations
+
+import ast
+
+from gjit.ir.graph import Value
+from gjit.ir.types import PYTHON_NUMBERS, STR, ScalarType, TupleType
+from gjit.source import Span
+
+BINARY: dict[str, type[ast.operator]] = {
+    "operator.add": ast.Add,
+    "operator.sub": ast.Sub,
+    "operator.mul": ast.Mult,
+    "operator.matmul": ast.MatMult,
+    "operator.truediv": ast.Div,
+    "operator.floordiv": ast.FloorDiv,
+    "operator.mod": ast.Mod,
+    "operator.pow": ast.Pow,
+    "operator.lshift": ast.LShift,
+    "operator.rshift": ast.RShift,
+    "operator.and": ast.BitAnd,
+    "operator.or": ast.BitOr,
+    "operator.xor": ast.BitXor,
+}
+IN_PLACE = {name.replace(".", ".i"): operator for name, operator in BINARY.items()}
+UNARY: dict[str, type[ast.unaryop]] = {
+    "operator.neg": ast.USub,
+    "operator.pos": ast.UAdd,
+    "operator.invert": ast.Invert,
+    "operator.not": ast.Not,
+}
+COMPARE: dict[str, type[ast.cmpop]] = {
+    "operator.eq": ast.Eq,
+    "operator.ne": ast.NotEq,
+    "operator.lt": ast.Lt,
+    "operator.le": ast.LtE,
+    "operator.gt": ast.Gt,
+    "operator.ge": ast.GtE,
+    "operator.is": ast.Is,
+    "operator.is_not": ast.IsNot,
+    "operator.in": ast.In,
+    "operator.not_in": ast.NotIn,
+}
+
+
+def has_weak_type(value: Value) -> bool:
+    """Whether a value is an exact immutable number, text or tuple, on which `x += y` is `x = x + y`."""
+    return value.type in PYTHON_NUMBERS or value.type == STR or isinstance(value.type, ScalarType | TupleType)
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def call(function: ast.expr, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(function, list(arguments), [])
+
+
+def assign(target: ast.expr, value: ast.expr) -> ast.Assign:
+    return ast.Assign([target], value)
+
+
+def negated(condition: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), condition)
+
+
+def located(tree: ast.AST, span: Span | None) -> ast.AST:
+    """Give the tree, and all in it that has no position yet, the position of a span.
+
+    >>> ast.dump(located(load("x"), Span("a.py", 3, 1, 3, 2)), include_attributes=True)
+    "Name(id='x', ctx=Load(), lineno=3, col_offset=1, end_lineno=3, end_col_offset=2)"
+    """
+    if span is None:
+        return tree
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+            node.lineno, node.col_offset = span.line, span.column
+            node.end_lineno, node.end_col_offset = max(span.end_line, span.line), span.end_column
+            waiting.extend(ast.iter_child_nodes(node))
+        elif "lineno" not in node._attributes:
+            waiting.extend(ast.iter_child_nodes(node))
+    return tree
+
+
+def number(value: int | float) -> ast.expr:
+    """A number; a negative one as the negation that Python's own text is, so that `(-1) ** 2` prints right."""
+    is_negative = str(value).startswith("-")
+    return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if is_negative else ast.Constant(value)
