@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from gjit.capture.script import capture_function
+from gjit.capture.trace import check_trace, function_of, trace_function
 from gjit.errors import GjitError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph
 from gjit.ir.rewrite import rewrite_graph
 from gjit.report import Explanation, explain_plan
-from gjit.runtime.compiled import Compiled, scripted
+from gjit.runtime.compiled import Compiled, scripted, traced
 from gjit.runtime.plan import Plan
 from gjit.runtime.signature import describe
 from gjit.runtime.statistics import Statistics
@@ -167,6 +168,46 @@ def _script_member(member: object, strict: bool) -> object:
             parts = (_script_member(part, strict) for part in (member.fget, member.fset, member.fdel))
             return property(*parts, doc=member.__doc__)
     return member
+
+
+def trace(
+    fn_or_module: Callable,
+    example_inputs: Any,
+    *,
+    check: bool = True,
+    check_inputs: Sequence[Any] | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> CompiledFunction:
+    """Compile a function or module by running it once on examples and recording what it does.
+
+    Args:
+        fn_or_module: a function, a bound method, or a `Module`, whose `forward` is traced.
+        example_inputs: an array, or a tuple with one example for each parameter. Examples are copied.
+        check: run the graph against the function on copies of the examples and of `check_inputs`.
+        check_inputs: further examples, each like `example_inputs`.
+        rtol, atol: how far values may differ in the check; not at all by default.
+
+    Raises:
+        TraceError: the function asked for data while it was traced, or the check found a difference.
+
+    >>> import numpy as np
+    >>> f = trace(lambda x: abs(2 * x), np.array([1.0, -2.0]))
+    >>> f(np.array([3, -4, 5]))
+    array([ 6,  8, 10])
+    """
+    examples = _as_inputs(example_inputs)
+    graph = trace_function(fn_or_module, examples)
+    compiled = traced(fn_or_module, graph, function_of(fn_or_module))
+    result = CompiledFunction.of(compiled, fn_or_module)
+    if check:
+        for inputs in (examples, *map(_as_inputs, check_inputs or ())):
+            check_trace(result, fn_or_module, inputs, rtol=rtol, atol=atol)
+    return result
+
+
+def _as_inputs(inputs: Any) -> tuple:
+    return inputs if type(inputs) is tuple else (inputs,)
 
 
 def explain(fn: CompiledFunction, *arguments: object, **keywords: object) -> Explanation:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import functools
+import sys
 import types
 from collections.abc import Callable
 
@@ -39,7 +42,7 @@ class Instance(StandIn):
             return copy_function(held.recorder, found.fget)(self)
         if _is_method(found) and name not in getattr(held.original, "__dict__", ()):
             return types.MethodType(method_of(held.recorder, found), self)
-        return read_attribute(held, name)
+        return read_attribute(held, name, sys._getframe(1).f_code)
 
     def __setattr__(self, name: str, thing: object) -> None:
         held = held_of(self)
@@ -66,8 +69,9 @@ def _is_method(found: object) -> bool:
     return type(found) is types.FunctionType or (has_graph(found) and hasattr(type(found), "__get__"))
 
 
-def read_attribute(held: Held, name: str) -> object:
-    """An attribute of an object. Immutable values are part of the trace, which checks that they stay the same."""
+def read_attribute(held: Held, name: str, reader: types.CodeType) -> object:
+    """An attribute of an object. Immutable values are part of the trace, which checks that they stay the same; numbers
+    that the reading code also assigns, as in `self.count += 1`, are values."""
     thing = getattr(held.original, name)
     recorder = held.recorder
 
@@ -76,8 +80,15 @@ def read_attribute(held: Held, name: str) -> object:
 
     if not is_immutable(thing):
         return recorder.stand_in(thing, load)
+    if type(thing) in (int, float, complex) and name in _assigned_attributes(reader):
+        return recorder.result(thing, load())
     recorder.assume_equal(held.value(), f".{name}", load, thing, f"`{type(held.original).__name__}.{name}`")
     return thing
+
+
+@functools.cache
+def _assigned_attributes(code: types.CodeType) -> frozenset[str]:
+    return frozenset(step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR")
 
 
 def class_attribute(thing: object, name: str) -> object:

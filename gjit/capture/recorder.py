@@ -314,7 +314,7 @@ class Recorder:
             self.builder.end("raise", [error, Constant(None)])
 
     def assume_equal(self, subject: Value, key: str, found: Callable[[], Value], expected: object, what: str) -> None:
-        """Assume that `found`, read from `subject`, is an immutable object, or equal to it where it is a number or text."""
+        """Assume that `found`, which is read from `subject`, is or equals an immutable object."""
         if expected == expected:  # NaN equals nothing
             op = "operator.is" if expected is None or isinstance(expected, bool) else "operator.eq"
             test = lambda: self.add(op, [found(), Constant(expected)])  # noqa: E731

@@ -116,6 +116,12 @@ def is_user_code(function: types.FunctionType, package: str) -> bool:
     return not _is_installed(function.__code__.co_filename) or _package(function.__module__) == package
 
 
+def is_user_class(cls: type) -> bool:
+    """Whether a class was written by the user: it comes neither with Python nor with an installed package."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return cls.__module__ != "builtins" and not (file and _is_installed(file))
+
+
 def _package(module: str | None) -> str:
     return (module or "").partition(".")[0]
 

@@ -1,7 +1,7 @@
 """Stand-ins for what exists outside the traced function: modules, functions, classes, objects, lists and dictionaries.
 
 `stand_in` decides what traced code meets in the place of a live object. Arrays become tracers that load them by
-reference; functions of the user become copies that see stand-ins in turn; the rest answers for itself and records what must be.
+reference; functions of the user become copies that see stand-ins in turn; the rest records what must be recorded.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from gjit.capture.copies import copy_function, is_user_class
 from gjit.capture.objects import object_stand_in
+from gjit.capture.preserve import captured_objects, preserved
 from gjit.capture.recorder import Held, Recorder, StandIn, depends_on_trace, held_of
 from gjit.capture.resolve import is_immutable, is_user_code
 from gjit.capture.tracers import Tracer, static_value
@@ -25,7 +26,7 @@ from gjit.ops import names
 
 Load = Callable[[], Value]
 
-_TRANSPARENT = {"functools", "itertools", "operator", "_operator", "copy", "typing", "collections", "contextlib"}
+_TRANSPARENT = {"functools", "_functools", "itertools", "operator", "_operator", "copy", "typing", "collections", "contextlib"}
 _TRANSPARENT |= {"dataclasses", "enum", "abc", "numbers", "types", "string", "re", "keyword", "builtins"}
 _STATIC = {np.issubdtype, np.iscomplexobj, np.isrealobj, np.ndim, np.isscalar, np.can_cast}
 
@@ -162,10 +163,10 @@ class Function(StandIn):
             return Manager(held_of(recorder.call(function, arguments, keywords)))
         if function in _STATIC and depends_on_trace((arguments, keywords)):
             return _static_call(recorder, function, arguments, keywords)
-        if depends_on_trace((arguments, keywords)):
-            return recorder.call(function, arguments, keywords, held)
         if _module_of(function) in _TRANSPARENT:
             return function(*arguments, **keywords)
+        if depends_on_trace((arguments, keywords)):
+            return recorder.call(function, arguments, keywords, held)
         if _is_repeatable(function):
             found = recorder.run(function, *arguments, **keywords)
             if is_immutable(found):
@@ -254,7 +255,8 @@ class Compiled(StandIn):
         placed, labels = _placed(callee, graph.parameters, (*_receiver(recorder, callee), *arguments), keywords)
         memo: dict[int, Value] = {}
         inputs = [recorder.value_of(argument, memo) for argument in placed]
-        example = recorder.run(callee, *arguments, **keywords)
+        with preserved(captured_objects(graph)):
+            example = recorder.run(callee, *arguments, **keywords)
         value = recorder.add("invoke", inputs, labels=labels, function=recorder.linker.adopt(graph))
         if example is None:
             recorder.assume_is(value, Constant(None), f"{graph.name} returns None")
@@ -284,7 +286,7 @@ def _placed(callee: object, parameters: list, arguments: tuple, keywords: dict) 
     }
     defaults = {parameter.name: parameter.default for parameter in inspect.signature(callee).parameters.values()}
     signature = inspect.Signature(
-        inspect.Parameter(p.name, kinds[p.kind], default=defaults.get(p.name) if p.has_default else inspect.Parameter.empty)
+        inspect.Parameter(p.name, kinds[p.kind], default=defaults[p.name] if p.has_default else inspect.Parameter.empty)
         for p in parameters
     )
     bound = signature.bind(*arguments, **keywords)
@@ -341,7 +343,7 @@ class Entries(dict, StandIn):
         return dict.__iter__(self)
 
     def get(self, key: object, default: object = None) -> object:
-        return self[key] if key in self else default
+        return self[key] if dict.__contains__(self, key) else default
 
     def values(self) -> list:
         return [self[key] for key in self]
@@ -350,10 +352,10 @@ class Entries(dict, StandIn):
         return [(key, self[key]) for key in self]
 
 
-def _refuse_changes(kind: type, methods: str) -> None:
+def _refuse_changes(kind: type, base: str, methods: str) -> None:
     def refusal(name: str) -> Callable:
         def refuse(self: StandIn, *arguments: object, **keywords: object) -> None:
-            held_of(self).recorder.refuse(f"`{name}` changes a {kind.__base__.__base__.__name__} that lives outside the trace")
+            held_of(self).recorder.refuse(f"`{name}` changes a {base} that lives outside the traced function")
 
         return refuse
 
@@ -361,5 +363,5 @@ def _refuse_changes(kind: type, methods: str) -> None:
         setattr(kind, name, refusal(name))
 
 
-_refuse_changes(Items, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__")
-_refuse_changes(Entries, "update pop popitem clear setdefault __setitem__ __delitem__ __ior__")
+_refuse_changes(Items, "list", "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__")
+_refuse_changes(Entries, "dictionary", "update pop popitem clear setdefault __setitem__ __delitem__ __ior__")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import inspect
-import random
 import types
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
+from gjit.capture.preserve import quiet
 from gjit.capture.recorder import Held, Recorder
 from gjit.capture.resolve import is_immutable
 from gjit.capture.signature import signature_of
@@ -19,23 +16,27 @@ from gjit.capture.standins import stand_in
 from gjit.capture.tracers import Tracer, static_length
 from gjit.capture.tracing_builtins import tracing_builtins
 from gjit.errors import TraceError
+from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph, Value
 from gjit.source import Span
+
+_FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
 
 
 def trace_function(function: Callable, example_inputs: tuple, *, name: str | None = None) -> Graph:
     """Record `function` on copies of `example_inputs` as an untyped graph.
 
-    The graph holds the operations that the function did, not the numbers it did them with: it runs on inputs of other sizes and
-    values, and of other dtypes and ranks where the function never asked for them. What it asked for (`x.ndim`,
-    `x.dtype == ...`, `isinstance`, an optional input) is checked when the graph runs, with a TypeError. Loops over Python's own ranges and lists are
-    unrolled. Functions and methods of the user are traced through; whatever has a graph keeps it, with its control flow. Arrays
-    outside the function are loaded by reference.
+    The graph holds the operations that the function did, not the numbers it did them with: it runs on inputs of other
+    sizes and values, and of other dtypes and ranks where the function never asked for them. What it did ask for
+    (`x.ndim`, `x.dtype == ...`, `isinstance`, an attribute of an object that is a number) is checked when the graph
+    runs, with a TypeError. Loops over Python's own ranges and lists are unrolled. Functions and methods of the user are
+    traced through; what has a graph keeps it, with its control flow. Arrays outside the function are loaded by
+    reference.
 
     Args:
-        function: a Python function, a bound method (such as the `forward` of a module) or an object with `__call__`.
-        example_inputs: examples of the positional parameters; others keep their defaults. They are left as they are, and so are
-            generators, printed output and captured objects.
+        function: a Python function, a bound method, or an object with `forward` or `__call__`, such as a module.
+        example_inputs: examples of the positional parameters; others keep their defaults. They stay as they are, and
+            so do random generators, standard output and captured objects.
         name: of the graph; the function's own by default.
 
     Raises:
@@ -66,7 +67,9 @@ def _python_function(function: Callable) -> types.FunctionType | types.MethodTyp
     """The function or bound method that a call of `function` runs."""
     if isinstance(function, types.FunctionType):
         return function
-    bound = function if isinstance(function, types.MethodType) else getattr(function, "forward", None) or function.__call__
+    bound = function
+    if not isinstance(function, types.MethodType):
+        bound = getattr(function, "forward", None) or function.__call__
     if isinstance(bound, types.MethodType) and isinstance(bound.__func__, types.FunctionType):
         return bound
     raise TraceError(f"{function!r} is not a Python function", hint="trace a function that calls it")
@@ -112,20 +115,7 @@ def _input(recorder: Recorder, example: object, value: Value) -> object:
         return _default(recorder, example, value)
     if is_immutable(example) or isinstance(example, (np.ndarray, tuple, list, dict, set)):
         return Tracer(Held(recorder, example, lambda: value))
-    if callable(example) and not hasattr(type(example), "forward"):
+    if has_graph(example) or isinstance(example, _FUNCTIONS):
         expected = recorder.load_object(example, value.name, guarded=True)
         recorder.assume_is(value, expected, f"{value.name} is {example!r}")
     return stand_in(recorder, example, lambda: value)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Leave no mark: output and warnings are dropped, the global random generators keep their states."""
-    legacy, standard = np.random.get_state(), random.getstate()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        np.random.set_state(legacy)
-        random.setstate(standard)

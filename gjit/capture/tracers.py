@@ -1,7 +1,7 @@
 """The tracer: a value that writes down what is done with it.
 
-A tracer answers at once what the inputs of a trace have in common (rank, dtype, type), and writes an assumption into the graph
-with it. Sizes are values. Whatever would need the data itself is refused.
+A tracer answers at once what the inputs of a trace have in common (rank, dtype, type), and writes the assumption into
+the graph. Sizes are values. Whatever would need the data itself is refused.
 """
 
 from __future__ import annotations
@@ -108,12 +108,13 @@ class Tracer(StandIn):
 
     def __hash__(self) -> int:
         held = held_of(self)
-        if is_immutable(held.example) and isinstance(held.example, np.dtype):
-            return hash(static_value(held))
-        held.recorder.refuse("a traced value is used as a key of a dictionary or set")
+        if not isinstance(held.example, np.dtype):
+            held.recorder.refuse("a traced value is used as a key of a dictionary or set")
+        return hash(static_value(held))
 
     def __str__(self) -> str:
-        held_of(self).recorder.refuse("a traced value is turned into text", "print the value itself, or use `gjit.script`")
+        hint = "print the value itself, or use `gjit.script`"
+        held_of(self).recorder.refuse("a traced value is turned into text", hint)
 
     __repr__ = __str__
 

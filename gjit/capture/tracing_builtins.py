@@ -119,10 +119,7 @@ class _Type:
         kind = type(held.example)
         if type(arguments[0]) is Tracer:
             found = self._recorder.add("builtin.type", [held.value()])
-            expected = self._recorder.value_of(kind)
-            self._recorder.assume(
-                "type", held.value(), lambda: self._recorder.add("operator.is", [found, expected]), f"the type is {kind}"
-            )
+            self._recorder.assume_is(found, self._recorder.value_of(kind), f"the type is {kind}")
         return self._recorder.stand_in(kind, lambda: self._recorder.load_object(kind, kind.__name__, guarded=True))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from gjit.ir.graph import Block, CaptureKind, CaptureSlot, Constant, Graph, Node, Value
+from gjit.ir.graph import Block, CaptureKind, CaptureSlot, Graph, Node, Value
 from gjit.ir.types import Type
 from gjit.source import Span
 
@@ -13,6 +13,7 @@ from gjit.source import Span
 class Builder:
     """Appends nodes to `block`; `span` is given to every node until it is changed.
 
+    >>> from gjit.ir.graph import Constant
     >>> graph = Graph("double", [])
     >>> builder = Builder(graph)
     >>> result = builder.add("operator.mul", [Constant(2), Constant(3.5)])
@@ -39,7 +40,9 @@ class Builder:
         node = Node(op, list(inputs), labels=labels, attributes=attributes, results=results, span=self.span)
         return self.block.append(node)
 
-    def add(self, op: str, inputs: Sequence[Value] = (), *, labels: tuple[str, ...] = (), **attributes: object) -> Value:
+    def add(
+        self, op: str, inputs: Sequence[Value] = (), *, labels: tuple[str, ...] = (), **attributes: object
+    ) -> Value:
         """Append a node with one result and return that result."""
         return self.node(op, inputs, labels=labels, **attributes).result
 

@@ -42,10 +42,14 @@ class Frame:
 
 
 class ControlFlow:
-    """The nodes with blocks; `run_block` is what a subclass gives."""
+    """The nodes with blocks; `run_graph` and `run_block` are what a subclass gives."""
 
     def __init__(self) -> None:
         self.handled: list[BaseException] = []
+
+    def run_graph(self, graph: Graph, arguments: Sequence[object]) -> Walk:
+        """The walk that calls a graph; its result is an `Outcome`."""
+        raise TypeError(f"{type(self).__name__} does not run graphs")
 
     def run_block(self, frame: Frame, block: Block) -> Walk:
         """The walk that runs a block whose parameters are bound; its result is an `Outcome`."""
@@ -56,9 +60,7 @@ class ControlFlow:
         arguments = attempt(_bind_call, callee, node, frame.inputs(node))
         if isinstance(arguments, Outcome):
             return arguments
-        inner = Frame(callee)
-        inner.bind(callee.block.parameters, arguments)
-        outcome = yield self.run_block(inner, callee.block)
+        outcome = yield self.run_graph(callee, arguments)
         if outcome.op == "raise":
             return outcome
         frame.bind(node.results, outcome.values)

@@ -130,6 +130,7 @@ class Node:
         for block in self.blocks:
             for node in list(block.all_nodes()):
                 node.set_inputs(())
+                node.block = None  # a pass that has listed its nodes before can tell that they are gone
         self.set_inputs(())
         if self.block is not None:
             self.block.detach(self)

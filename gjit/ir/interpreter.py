@@ -34,13 +34,13 @@ class Interpreter(ControlFlow):
 
     def run(self, graph: Graph, *arguments: object) -> object:
         """Run the graph with one argument for each parameter; what the program raises is raised."""
-        return drive(self.run_graph(graph, arguments))
+        return _returned(drive(self.run_graph(graph, arguments)))
 
     def run_graph(self, graph: Graph, arguments: Sequence[object]) -> Walk:
-        """The walk that calls a graph; its result is what the graph returns."""
+        """The walk that calls a graph; its result is the `Outcome`, `return` or `raise`."""
         frame = Frame(graph)
         frame.bind(graph.block.parameters, arguments)
-        return _returned((yield self.run_block(frame, graph.block)))
+        return (yield self.run_block(frame, graph.block))
 
     def run_block(self, frame: Frame, block: Block) -> Walk:
         """The walk that runs a block whose parameters are bound; its result is an `Outcome`."""

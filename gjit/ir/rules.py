@@ -69,7 +69,7 @@ def call_problem(node: Node, parameters: list[Parameter]) -> str:
     if "*" in labels or "**" in labels:
         return ""
     required = [p.name for p in parameters if not p.has_default and p.kind in _REQUIRED]
-    missing = [name for name in required if name not in given and name not in keywords]
+    missing = [name for name in required if name not in given and name not in by_name.intersection(keywords)]
     return f"gives no argument {missing[0]!r}" if missing else ""
 
 

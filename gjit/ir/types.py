@@ -38,6 +38,12 @@ class ArrayType(Type):
         rank = "?" if self.rank is None else str(self.rank)
         return f"array<{dtype_text(self.dtype)}, {rank}>"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArrayType) and _same_dtype(self.dtype, other.dtype) and self.rank == other.rank
+
+    def __hash__(self) -> int:
+        return hash(("array", self.dtype, self.rank))
+
 
 @dataclass(frozen=True, slots=True)
 class ScalarType(Type):
@@ -47,6 +53,12 @@ class ScalarType(Type):
 
     def __str__(self) -> str:
         return f"scalar<{dtype_text(self.dtype)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScalarType) and _same_dtype(self.dtype, other.dtype)
+
+    def __hash__(self) -> int:
+        return hash(("scalar", self.dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +216,9 @@ def join(left: Type, right: Type) -> Type:
         return left
     match left, right:
         case ArrayType(), ArrayType():
-            return ArrayType(_agree(left.dtype, right.dtype), _agree(left.rank, right.rank))
+            return ArrayType(_agree_dtype(left.dtype, right.dtype), _agree(left.rank, right.rank))
         case ScalarType(), ScalarType():
-            return ScalarType(_agree(left.dtype, right.dtype))
+            return ScalarType(_agree_dtype(left.dtype, right.dtype))
         case TupleType(elements=None), TupleType():
             return left
         case TupleType(), TupleType():
@@ -229,5 +241,14 @@ def join(left: Type, right: Type) -> Type:
     return UNKNOWN
 
 
-def _agree(left, right):
+def _same_dtype(left: np.dtype | None, right: np.dtype | None) -> bool:
+    """Equality with None kept apart: NumPy takes None for float64 in comparisons of dtypes."""
+    return left is right or (left is not None and right is not None and left == right)
+
+
+def _agree_dtype(left: np.dtype | None, right: np.dtype | None) -> np.dtype | None:
+    return left if _same_dtype(left, right) else None
+
+
+def _agree(left: int | None, right: int | None) -> int | None:
     return left if left == right else None

@@ -1,7 +1,8 @@
 """The base of modules: objects with parameters, buffers and submodules, whose `forward` can be traced or scripted.
 
-A parameter is an ordinary NumPy array. `Parameter(array)` only marks an assignment: the module stores the array itself and
-remembers the name, so `module.weight` is the plain array, and assigning another array to the name keeps it a parameter.
+A parameter is an ordinary NumPy array. `Parameter(array)` only marks an assignment: the module stores the array itself
+and remembers the name, so `module.weight` is the plain array, and assigning another array to the name keeps it a
+parameter.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import numpy as np
 
 from gjit.errors import DeviceError
 
+
 class Parameter:
     """Marks an array that is assigned to an attribute of a module as one of its parameters.
 
     Args:
         data: an array, which is used itself, or anything that `numpy.array` takes.
 
+    >>> import numpy as np
     >>> layer = Module()
     >>> layer.weight = Parameter(np.ones(2))
     >>> type(layer.weight).__name__, [name for name, _ in layer.named_parameters()]

@@ -48,6 +48,7 @@ class ModuleList(Module):
 class Sequential(ModuleList):
     """Calls its parts one after the other; besides modules they may be functions, scripted or traced ones too.
 
+    >>> import numpy as np
     >>> Sequential(np.negative, np.abs)(np.array([-3.0]))
     array([3.])
     """

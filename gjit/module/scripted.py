@@ -80,7 +80,7 @@ class BoundScriptMethod:
 
 
 def script_method(function: Callable) -> ScriptMethod:
-    """Decorate a method of a `ScriptModule`: it is compiled when it is first called, and keeps its control flow in traces."""
+    """Decorate a method of a `ScriptModule`: it is compiled at its first call, and traces keep its control flow."""
     return ScriptMethod(function)
 
 

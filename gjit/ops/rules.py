@@ -86,7 +86,9 @@ def operand_dtype(type_: Type) -> object | None:
 def ufunc_dtypes(ufunc: np.ufunc, types: Sequence[Type]) -> tuple[np.dtype, ...] | None:
     """The loop dtypes of a ufunc for operand types. Python ints alone become arrays by their value: None."""
     operands = tuple(map(operand_dtype, types))
-    if None in operands or (int in operands and not any(isinstance(t, ArrayType | ScalarType) for t in types)):
+    # By identity: a dtype compares equal to None and to Python's classes.
+    weak = any(operand is int for operand in operands)
+    if any(operand is None for operand in operands) or (weak and not any(isinstance(t, ArrayType | ScalarType) for t in types)):
         return None
     return loop_dtypes(ufunc, operands)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from gjit.ir.analysis import splice
+from gjit.ir.constants import is_constant
 from gjit.ir.graph import Block, Constant, Graph, Node
+from gjit.ir.types import ArrayType
 from gjit.ops import Effect, Kind, effects_of, table
 from gjit.passes.facts import known_truth
 
@@ -51,7 +53,7 @@ def _fold_node(node: Node) -> bool:
     if node.op in _TESTS and (truth := known_truth(node.result)) is not None:
         node.replace_with([Constant(truth)])
         return True
-    constant = constant_result(node)
+    constant = known_attribute(node) if node.op == "getattr" else constant_result(node)
     if constant is None:
         return False
     node.replace_with([constant])
@@ -102,6 +104,17 @@ def constant_result(node: Node) -> Constant | None:
     except Exception:
         return None  # it raises, or would warn: when the program runs
     return Constant(result) if _is_small_constant(result) else None
+
+
+def known_attribute(node: Node) -> Constant | None:
+    """`ndim` and `dtype` of an array whose type tells them."""
+    type_ = node.inputs[0].type
+    if isinstance(type_, ArrayType):
+        if node.attributes["name"] == "ndim" and type_.rank is not None:
+            return Constant(type_.rank)
+        if node.attributes["name"] == "dtype" and type_.dtype is not None and is_constant(type_.dtype):
+            return Constant(type_.dtype)
+    return None
 
 
 def _function_of(node: Node):

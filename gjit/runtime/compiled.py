@@ -35,14 +35,24 @@ class Compiled:
     takes one.
 
     Args:
-        function: the Python function: its signature, defaults, globals and free variables are used, never its bytecode
-            (except under GJIT_DISABLE).
+        function: the Python function: its defaults, globals and free variables are used, never its bytecode.
         capture: gives the graph and the program, with some names to be looked up on each use.
+        plain: what a call runs under GJIT_DISABLE; the function itself by default.
+        parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
     """
 
-    def __init__(self, function: types.FunctionType, capture: Capture, family: Compiled | None = None):
+    def __init__(
+        self,
+        function: types.FunctionType,
+        capture: Capture,
+        *,
+        plain: Callable | None = None,
+        parameters: list[Parameter] | None = None,
+        family: Compiled | None = None,
+    ):
         self.function = function
+        self._plain = plain or function
         self.statistics = Statistics() if family is None else family.statistics
         self.dynamic = self._dynamic_calls() if family is None else family.dynamic
         self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
@@ -53,7 +63,7 @@ class Compiled:
         self._loads: Loads = frozenset()
         self._failures: Counter[tuple[int, str]] = Counter()
         self._plans: dict[Key, Plan] = {}
-        self._parameters: list[Parameter] = signature_of(function)
+        self._parameters = signature_of(function) if parameters is None else parameters
         self.entry = self._build_entry()
 
     def call(self, *arguments: object, **keywords: object) -> object:
@@ -93,7 +103,7 @@ class Compiled:
     def _slow(self, values: list[object]) -> object:
         """A call that the entry has no plan for."""
         if settings.get("disable"):
-            return call_with(self.function, self._parameters, values)
+            return call_with(self._plain, self._parameters, values)
         plan = self._plan(values)
         return call_with(plan.function, self._parameters, values)
 
@@ -164,10 +174,21 @@ def scripted(function: types.FunctionType, family: Compiled | None = None, *, st
             pipelines.run(each, "captured")
         return graph, program
 
-    compiled = Compiled(function, capture, family)
+    compiled = Compiled(function, capture, family=family)
     if family is not None:
         compiled.program  # noqa: B018 - captures now, so that a refusal is seen before the call
     return compiled
+
+
+def traced(plain: Callable, graph: Graph, function: types.FunctionType) -> Compiled:
+    """Plans for a traced graph; `function` is the Python function in `plain`, a function or an object with one."""
+    program = Program((function.__module__ or "").partition(".")[0])
+    program.functions = {graph.name: graph, **graph.functions}
+    program.owners = {name: function if name == graph.name else None for name in program.functions}
+    for each in program.functions.values():
+        each.functions = program.functions
+        pipelines.run(each, "captured")
+    return Compiled(function, lambda loads: (graph, program), plain=plain, parameters=graph.parameters)
 
 
 def _current(slot: CaptureSlot) -> object:

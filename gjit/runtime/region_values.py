@@ -53,7 +53,7 @@ class Item:
 class Step:
     """One node of the body, with everything decided: `function` is called with the operands, and `out` if any.
 
-    `loops` are the dtypes of the ufunc's inner loop, operands first.
+    `loops` are the dtypes of the ufunc's inner loop, operands first; `position` is the node's in the body.
     """
 
     node: Node
@@ -63,6 +63,7 @@ class Step:
     result: Item | None
     out: Item | None = None
     loops: tuple[np.dtype, ...] = ()
+    position: int = 0
 
 
 def item_of(value: object, constant: bool = False) -> Item:
@@ -103,6 +104,10 @@ class Typing:
             self.items[value] = item_of(value.value, constant=True)
         return self.items[value]
 
+    def value_of(self, item: Item) -> Value:
+        """The graph value that an item describes."""
+        return next(value for value, known in self.items.items() if known is item)
+
     def argument(self, value: Value) -> object:
         """The live object that an input or constant is."""
         return value.value if isinstance(value, Constant) else self._arguments[value]
@@ -112,8 +117,9 @@ class Typing:
         if operation is None:
             raise Unsupported
         step = _READERS[operation.form](self, node, operation)
+        step.position = len(self.steps)
         if step.result is not None:
-            step.result.position = len(self.steps)
+            step.result.position = step.position
             self.items[node.result] = step.result
         self.steps.append(step)
 
@@ -212,7 +218,7 @@ def _resolve(ufunc: np.ufunc, operands: tuple[Item, ...], out: Item | None) -> t
     if all(item.dtype is None for item in operands):
         raise Unsupported
     kinds = [np.dtype(bool) if item.weak is bool else item.weak or item.dtype for item in operands]
-    if None in kinds:
+    if any(kind is None for kind in kinds):
         raise Unsupported
     try:
         loops = ufunc.resolve_dtypes((*kinds, None if out is None else out.dtype))

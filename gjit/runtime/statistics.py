@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+
+from gjit.runtime.tiles import TiledRegion
+
+COUNTERS = (
+    "calls captures signatures compilations cache_hits regions launches host_calls "
+    "fallbacks transfers bytes_moved guard_failures swaps"
+).split()
 
 
 @dataclass(slots=True)
@@ -30,13 +37,12 @@ class Statistics:
     compilations: int = 0
     cache_hits: int = 0
     regions: int = 0
-    launches: int = 0
     host_calls: int = 0
-    fallbacks: int = 0
     transfers: int = 0
     bytes_moved: int = 0
     guard_failures: int = 0
     swaps: int = 0
+    tiled_regions: list[TiledRegion] = field(default_factory=list, repr=False, compare=False)
     _calls: itertools.count = field(default_factory=itertools.count, repr=False, compare=False)
 
     @property
@@ -49,10 +55,17 @@ class Statistics:
         # a counter of `itertools` advances atomically and in 30 ns; its state is read without advancing it
         return self._calls.__reduce__()[1][0]
 
+    @property
+    def launches(self) -> int:
+        return sum(region.tiled for region in self.tiled_regions)
+
+    @property
+    def fallbacks(self) -> int:
+        return sum(region.fallbacks for region in self.tiled_regions)
+
     def as_dict(self) -> dict[str, int]:
         """All counters by name."""
-        names = ["calls", *(entry.name for entry in fields(self) if not entry.name.startswith("_"))]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in COUNTERS}
 
     def __str__(self) -> str:
         return "\n".join(f"{name:15}{value}" for name, value in self.as_dict().items())

@@ -30,8 +30,7 @@ _BUILT_IN = (ArrayType, DictType, ListType, ScalarType, SetType, TupleType)
 
 
 def is_known_callee(node: Node) -> bool:
-    """Whether a `call` node calls something that is not a function of the user: a known function, a method of a built-in
-    type."""
+    """Whether a `call` node calls no function of the user: a constant, or a method of a built-in type."""
     callee = node.inputs[0]
     if isinstance(callee, Constant):
         return True

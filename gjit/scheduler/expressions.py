@@ -12,7 +12,7 @@ from gjit.ops.row import table
 from gjit.scheduler.bindings import Bindings
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.naming import Names
-from gjit.scheduler.stacking import Folding, is_atom
+from gjit.scheduler.stacking import Folding, is_atom, is_same
 from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, call, has_weak_type, load, located, store
 from gjit.source import Span
 
@@ -59,6 +59,9 @@ class Expressions:
         if value not in self.folding.folded or value in self._printed:
             return load(self.variable(value))
         tree = self.node(value.producer)
+        if value in self.folding.named:
+            name = self.variable(self.folding.named[value].inputs[0])
+            tree = self.locate(ast.NamedExpr(store(name), tree), value.producer)
         if value in self.folding.shared:
             self._printed.add(value)
             tree = self.locate(ast.NamedExpr(store(self.variable(value)), tree), value.producer)
@@ -232,24 +235,23 @@ class Expressions:
 
     def _boolean(self, node: Node) -> ast.expr:
         kind = ast.And if node.op == "and" else ast.Or
-        left = self.value(node.inputs[0])
-        right = self.value(node.blocks[0].terminator.inputs[0])
-        if node.op == "and" and self._is_chain(node) and isinstance(left, ast.Compare) and isinstance(right, ast.Compare):
-            return _chained(left, right)
-        values = [left]
-        values.extend(right.values if isinstance(right, ast.BoolOp) and isinstance(right.op, kind) else [right])
-        return ast.BoolOp(kind(), values)
+        left = _operands(self.value(node.inputs[0]), kind)
+        right = _operands(self.value(node.blocks[0].terminator.inputs[0]), kind)
+        if isinstance(left[-1], ast.Compare) and isinstance(right[0], ast.Compare) and self._is_chain(node):
+            left[-1:], right = [self.locate(_chained(left[-1], right[0]), node)], right[1:]
+        values = left + right
+        return values[0] if len(values) == 1 else ast.BoolOp(kind(), values)
 
     def _is_chain(self, node: Node) -> bool:
         """Whether `a < b and b < c` reads one and the same value `b`, which nothing else uses."""
         left, right = node.inputs[0], node.blocks[0].terminator.inputs[0]
-        if left not in self.folding.folded or right not in self.folding.folded:
+        if node.op != "and" or left not in self.folding.folded or right not in self.folding.folded:
             return False
         first, second = _last_compare(left.producer), _first_compare(right.producer)
         if first is None or second is None:
             return False
         middle = self.flow.resolve(first.inputs[1])
-        if middle is not self.flow.resolve(second.inputs[0]) or isinstance(middle, Constant):
+        if not is_same(middle, self.flow.resolve(second.inputs[0])):
             return False
         return middle not in self.folding.shared or sum(middle.uses.values()) == 2
 
@@ -356,6 +358,11 @@ def _first_compare(node: Node) -> Node | None:
             return None
         node = left
     return node if node.op in COMPARE else None
+
+
+def _operands(tree: ast.expr, kind: type[ast.boolop]) -> list[ast.expr]:
+    """The operands of `and` or `or`, nested ones included."""
+    return list(tree.values) if isinstance(tree, ast.BoolOp) and isinstance(tree.op, kind) else [tree]
 
 
 def _chained(left: ast.Compare, right: ast.Compare) -> ast.Compare:

@@ -22,6 +22,14 @@ def loop_of(terminator: Node) -> Node:
         block = owner.block
 
 
+def function_of(node: Node) -> Node | None:
+    """The inner function that a node belongs to; None for the function of the graph itself."""
+    owner = node.block.owner
+    while isinstance(owner, Node) and owner.op != "function":
+        owner = owner.block.owner
+    return owner if isinstance(owner, Node) else None
+
+
 def carried_parameters(loop: Node) -> list[Value]:
     """The parameters that stand for the carried values at the head of a loop."""
     parameters = loop.blocks[0].parameters
@@ -42,6 +50,11 @@ def destinations(terminator: Node) -> list[list[Value]]:
             if owner.op in ("if", "for", "while", "with", "match", "region"):
                 return [owner.results]
     return []
+
+
+def cases(match: Node) -> list[tuple[Block, Block]]:
+    """The guard and the body of each case of a `match`."""
+    return list(zip(match.blocks[:-1:2], match.blocks[1:-1:2], strict=True))
 
 
 def passed(terminator: Node) -> list[Value]:
@@ -79,6 +92,8 @@ def analyse(block: Block) -> Flow:
         if node.op == "region":
             flow.aliases.update(zip(node.blocks[0].parameters, node.inputs, strict=True))
     read = [value for node in nodes for value in _read(node, flow)]
+    if block.terminator is not None and block.terminator.op == "yield":
+        read.extend(block.terminator.inputs)  # the body of a region by itself: what it yields is returned
     _mark_needed(flow, read)
     for node in nodes:
         _note_free(node, block, flow)
@@ -102,6 +117,9 @@ def _read(node: Node, flow: Flow) -> Iterator[Value]:
             flow.moves.extend(zip(node.blocks[1].parameters, parameters, strict=True))
         yield from node.inputs[:first]
         return
+    if node.op == "match":
+        for guard, body in cases(node):
+            flow.moves.extend(zip(body.parameters, guard.parameters, strict=True))
     yield from node.inputs
 
 

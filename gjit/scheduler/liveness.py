@@ -1,7 +1,7 @@
 """Which values may not share a Python variable: liveness on structured control flow, in one walk backwards.
 
-Values used in a loop and defined outside it live through the whole loop; what a handler, a `finally` or the code after a
-`with` may need lives through the whole `try` or `with`. With that, one walk from the end to the start is exact enough.
+Values used in a loop and defined outside it live through the whole loop; what a handler, a `finally` or the code after
+a `with` may need lives through the whole `try` or `with`. With that, one walk from end to start is exact enough.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.scheduler.flow import Flow, carried_parameters, destinations, loop_of
+from gjit.scheduler.flow import Flow, carried_parameters, cases, destinations, loop_of
 from gjit.scheduler.stacking import Folding, is_atom
 
 Live = set[Value]
@@ -184,7 +184,8 @@ class _Walker:
         through = self.variables(self.flow.free.get(node, ()))
         head = through | (live - set(node.results)) | set(parameters)
         context.loops[node] = (head, live)
-        self.define([value for value in node.results if value in self.flow.needed], live - set(node.results), context.scope)
+        results = [value for value in node.results if value in self.flow.needed]
+        self.define(results, live - set(node.results), context.scope)
         return head, parameters
 
     def _for(self, node: Node, live: Live, context: _Context) -> Live:
@@ -225,7 +226,8 @@ class _Walker:
         pinned = set(at_final)
         for type_, handler in zip(handlers[::2], handlers[1::2], strict=True):
             start = self.block(handler, context.inside(at_final, pinned=at_final))
-            self.define(handler.parameters, pinned | start | live, context.scope)
+            caught = [value for value in handler.parameters if value in self.flow.needed]
+            self.define(caught, pinned | start | live, context.scope)
             pinned |= start - set(handler.parameters)
             pinned |= self.block(type_, context.inside(pinned))
         at_else = self.block(otherwise, context.inside(at_final, pinned=at_final))
@@ -245,16 +247,17 @@ class _Walker:
         after = live - set(node.results)
         self.define(node.results, after, context.scope)
         starts = self.block(node.blocks[-1], context.inside(live, node.results))
-        cases = list(zip(node.blocks[:-1:2], node.blocks[1:-1:2], strict=True))
-        bodies = [self.block(body, context.inside(live, node.results)) for _, body in cases]
-        starts = starts.union(*bodies)
-        for (guard, body), start in zip(cases, bodies, strict=True):
-            starts |= self.block(guard, context.inside(start | starts))
-            bound = [*guard.parameters, *body.parameters]
-            self.moves(body.parameters, guard.parameters, start, context.scope)
-            for value in bound:
-                self.define([value], starts | after, context.scope)
-        return (starts - {value for block in node.blocks for value in block.parameters}) | self.variables(node.inputs)
+        for guard, body in reversed(cases(node)):
+            start = self.block(body, context.inside(live, node.results))
+            start = self.moves(body.parameters, guard.parameters, start, context.scope)
+            starts |= self.block(guard, context.inside(start | starts)) | start
+            starts -= {*guard.parameters, *body.parameters}
+        for case in cases(node):
+            for block in case:
+                # Python binds the names of a pattern before the guard, so a case that fails still changes them.
+                bound = [value for value in block.parameters if value in self.flow.needed]
+                self.define(bound, starts | after, context.scope)
+        return starts | self.variables(node.inputs)
 
     def _region(self, node: Node, live: Live, context: _Context) -> Live:
         """The twin is printed in place: the parameters of the body are the inputs, which live through it."""

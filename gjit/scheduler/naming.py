@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.liveness import Interference
 
@@ -45,11 +45,11 @@ class _Variable:
         return not self.edges.isdisjoint(other.members)
 
 
-def name_values(block: Block, graph: Graph, flow: Flow, found: Interference, reserved: set[str]) -> Names:
+def name_values(block: Block, flow: Flow, found: Interference, reserved: set[str]) -> Names:
     """Choose a variable for every value; `reserved` are global names that the program reads plainly."""
     _add_cell_edges(block, flow, found)
     moves = list(_moves(block, flow))
-    variables = _variables(found, graph)
+    variables = _variables(found)
     fixed = _fixed_names(block, found)
     _merge(moves, variables, fixed)
     names = Names(taken=set(reserved))
@@ -65,9 +65,6 @@ def _moves(block: Block, flow: Flow) -> Iterator[tuple[Value, Value]]:
             end = node.blocks[0].terminator
             if end.op == "yield":
                 yield node.result, flow.resolve(end.inputs[0])
-        elif node.op == "match":
-            for guard, body in zip(node.blocks[:-1:2], node.blocks[1:-1:2], strict=True):
-                yield from zip(body.parameters, guard.parameters, strict=True)
 
 
 def _add_cell_edges(block: Block, flow: Flow, found: Interference) -> None:
@@ -89,12 +86,18 @@ def _is_moved_into(parameter: Value, cell: Value) -> bool:
     if not isinstance(parameter.producer, Block) or len(parameter.uses) != 1:
         return False
     (node,) = parameter.uses
-    return node.op == "store" and node.inputs[0] is cell and node.block is parameter.producer
+    if node.op != "store" or node.inputs[0] is not cell or node.block is not parameter.producer:
+        return False
+    before = node.previous
+    while before is not None and before.op in ("cell", "store"):
+        before = before.previous
+    return before is None
 
 
-def _variables(found: Interference, graph: Graph) -> dict[Value, _Variable]:
+def _variables(found: Interference) -> dict[Value, _Variable]:
+    exclusive = found.exclusive.union(found.cells)
     return {
-        value: _Variable({value}, set(edges), _hint(value), is_exclusive=value in found.exclusive or value in found.cells)
+        value: _Variable({value}, set(edges), _hint(value), is_exclusive=value in exclusive)
         for value, edges in reversed(found.edges.items())
     }
 

@@ -1,21 +1,22 @@
 """Which values are printed inside the expression that uses them, and which become variables.
 
-Nodes run in order. A value that is used once waits on a stack; a consumer whose operands are the top of that stack, in the
-order in which Python evaluates them, prints them inside its own expression. A statement first turns everything that still
-waits into variables. So the evaluation order of the printed text is the node order, without knowing any effect.
+Nodes run in order. A value that is used once waits on a stack; a consumer whose operands are the top of that stack, in
+the order in which Python evaluates them, prints them inside its own expression. A statement first turns everything that
+still waits into variables. So the evaluation order of the printed text is the node order, without knowing any effect.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
-from gjit.scheduler.flow import Flow, destinations, passed
+from gjit.scheduler.flow import Flow, destinations, function_of, passed
 from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
 STATEMENTS = frozenset(
     "setitem setattr delitem delattr store delete capture.store unpack for while try with match region import".split()
 )
+_WRITES = frozenset({"setitem", "setattr", "store"})
 _WRITE_OF = {"getitem": "setitem", "getattr": "setattr", "load": "store", "capture": "capture.store"}
 
 
@@ -34,16 +35,21 @@ class Folding:
 
     folded    values that are printed inside their consumer
     shared    values that are printed as `(name := ...)` inside their first consumer
+    named     values that are printed as `(name := ...)` for the store to a cell given here
     inline    nodes with blocks that are printed as expressions, and `while` nodes whose condition is one
     targets   nodes that are printed as the assignment target of a value: an unpacking, a store
+    absorbed  those nodes, which print nothing at their own place
+    together  for the first of several stores, all of them: `a[i], a[j] = ...`
     updates   augmented assignments, by each of their nodes
     """
 
     folded: set[Value] = field(default_factory=set)
     shared: set[Value] = field(default_factory=set)
+    named: dict[Value, Node] = field(default_factory=dict)
     inline: set[Node] = field(default_factory=set)
     targets: dict[Value, Node] = field(default_factory=dict)
     absorbed: set[Node] = field(default_factory=set)
+    together: dict[Node, list[Node]] = field(default_factory=dict)
     updates: dict[Node, Update] = field(default_factory=dict)
 
 
@@ -135,8 +141,7 @@ class _Stacker:
 
     def _snapshot(self) -> tuple:
         folding = self.folding
-        parts = (folding.folded, folding.shared, folding.inline, folding.targets, folding.absorbed, folding.updates)
-        return tuple(part.copy() for part in parts)
+        return tuple(getattr(folding, part.name).copy() for part in fields(folding))
 
     def _restore(self, parts: tuple) -> None:
         self.folding = Folding(*parts)
@@ -162,6 +167,10 @@ class _Stacker:
 
     def _visit(self, node: Node, stack: list[Value], single: bool) -> None:
         if is_atom(node, self.graph):
+            return
+        if node.op in _WRITES and not single and self._store_together(node, stack):
+            return
+        if node.op == "store" and single and self._name(node, stack):
             return
         inline = self._nested(node)
         if node.blocks:
@@ -239,9 +248,19 @@ class _Stacker:
             if is_type and self.expression(block):
                 continue
             if index >= 3 and not is_type:
-                self._absorb(block.parameters[0], block.first, ("store",))
+                self._absorb_exception(block)
             self.statements(block)
         return False
+
+    def _absorb_exception(self, handler: Block) -> None:
+        """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
+        exception = handler.parameters[0]
+        if not self._absorb(exception, handler.first, ("store",)):
+            return
+        cell, last = self.folding.targets[exception].inputs[0], handler.last
+        if last.op == "delete" and last.inputs[0] is cell and last.previous.op == "store":
+            if last.previous.inputs[0] is cell and is_same(last.previous.inputs[1], Constant(None)):
+                self.folding.absorbed.update((last, last.previous))
 
     def _nested_match(self, node: Node) -> bool:
         for index, block in enumerate(node.blocks):
@@ -316,7 +335,7 @@ class _Stacker:
         return node.op not in ("comprehension", "comprehension.for") or not self._holds_shared(value)
 
     def _holds_shared(self, value: Value) -> bool:
-        if self._use_count(value) > 1 or value in self.folding.shared:
+        if self._use_count(value) > 1 or value in self.folding.named:
             return True
         nodes = [value.producer, *(inner for block in value.producer.blocks for inner in block.all_nodes())]
         return any(
@@ -342,16 +361,48 @@ class _Stacker:
         here = any(user.block is node.block for user in value.uses)
         if self._use_count(value) > 1:
             return here and single and self._sharing
-        return here and (single or not value.name or node in self.folding.updates)
+        is_read = node.op in ("load", "capture")
+        return here and (single or is_read or not value.name or node in self.folding.updates)
 
     def _use_count(self, value: Value) -> int:
         """How often a value is printed: an augmented assignment names its target once."""
         count = sum(value.uses.values())
         for user, uses in value.uses.items():
             update = self.folding.updates.get(user)
-            if update is not None and update.write is user:
+            if (update is not None and update.write is user) or self.folding.named.get(value) is user:
                 count -= uses
         return count
+
+    def _store_together(self, node: Node, stack: list[Value]) -> bool:
+        """Fold the last values of the stack into the stores that follow each other and take them in order."""
+        if node.inputs[-1] not in stack[:-1]:
+            return False
+        values = stack[stack.index(node.inputs[-1]) :]
+        writes: list[Node] = []
+        for value in values:
+            if node is None or node.op not in _WRITES or node.inputs[-1] is not value or node in self.folding.updates:
+                return False
+            if any(operand in stack for operand in node.inputs[:-1]) or self._use_count(value) > 1:
+                return False
+            writes.append(node)
+            node = node.next
+        del stack[-len(values) :]
+        self._spill(stack, False, stack)
+        self.folding.folded.update(values)
+        self.folding.together[writes[0]] = writes
+        self.folding.absorbed.update(writes[1:])
+        return True
+
+    def _name(self, node: Node, stack: list[Value]) -> bool:
+        """Print a store inside an expression as `:=` around its value."""
+        cell, value = node.inputs
+        if not self._sharing or not stack or stack[-1] is not value or value in self.folding.named:
+            return False
+        if function_of(self.flow.resolve(cell).producer) is not function_of(node) or self._use_count(value) != 2:
+            return False
+        self.folding.named[value] = node
+        self.folding.absorbed.add(node)
+        return True
 
     # Augmented assignments
 
@@ -425,7 +476,7 @@ def _is_choice(node: Node) -> bool:
             return False
         (value,) = end.inputs
         inside = isinstance(value.producer, Node) and value.producer.block is block
-        if node.result.name and not isinstance(value, Constant) and (bool(value.name) or not inside):
+        if node.result.name and value.name and (inside or value.name == node.result.name):
             return False
     return True
 
@@ -442,11 +493,12 @@ def _update_of(operation: Node) -> Update | None:
     if write.op != _WRITE_OF[read.op] or write.inputs[-1] is not result or write.attributes != read.attributes:
         return None
     together = read.block is operation.block is write.block
-    same = len(read.inputs) == len(write.inputs) - 1 and all(map(_is_same, read.inputs, write.inputs, strict=False))
+    same = len(read.inputs) == len(write.inputs) - 1 and all(map(is_same, read.inputs, write.inputs))
     return Update(read, operation, write) if together and same else None
 
 
-def _is_same(left: Value, right: Value) -> bool:
+def is_same(left: Value, right: Value) -> bool:
+    """Whether two operands are one value, or equal constants."""
     if isinstance(left, Constant) and isinstance(right, Constant):
         return type(left.value) is type(right.value) and repr(left.value) == repr(right.value)
     return left is right

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gjit.errors import InternalError
-from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.expressions import Expressions
 from gjit.scheduler.flow import destinations, loop_of, passed
 from gjit.scheduler.moves import Move, in_order
-from gjit.scheduler.syntax import IN_PLACE, assign, call, load, located, negated, store
+from gjit.scheduler.syntax import IN_PLACE, assign, load, located, negated, store
 
 
 class Statements(Expressions):
@@ -100,6 +100,12 @@ class Statements(Expressions):
     # Stores
 
     def _write(self, node: Node) -> None:
+        writes = self.folding.together.get(node)
+        if writes is not None:
+            values = ast.Tuple([self.value(write.inputs[-1]) for write in writes], ast.Load())
+            targets = ast.Tuple([self.locate(self.target_of(write), write) for write in writes], ast.Store())
+            self.emit(assign(targets, values), node)
+            return
         value = self.value(node.inputs[-1])
         target = self.target_of(node)
         if isinstance(value, ast.Name) and isinstance(target, ast.Name) and value.id == target.id:
@@ -126,13 +132,8 @@ class Statements(Expressions):
         target = self.names.variables.get(node.result) or self.names.fresh("_")
         if name:
             self.emit(ast.ImportFrom(module or None, [ast.alias(name, target)], level), node)
-        elif "." in module and not level:
-            self._import_package(module, target, node)
         else:
             self.emit(ast.Import([ast.alias(module, target)]), node)
-
-    def _import_package(self, module: str, target: str, node: Node) -> None:
-        self.emit(ast.Import([ast.alias(module, target)]), node)
 
     # Moves and terminators
 
@@ -227,7 +228,8 @@ class Statements(Expressions):
         """The one value of a block that must be an expression."""
         statements = self.block(block)
         if statements:
-            raise InternalError(f"the host program cannot print {what} that needs statements: {ast.unparse(statements[0])}")
+            text = ast.unparse(statements[0])
+            raise InternalError(f"the host program cannot print {what} that needs statements: {text}")
         return self.value(block.terminator.inputs[0])
 
 

@@ -15,7 +15,9 @@ hints = st.sampled_from(["", "x", "x", "y", "_", "été", "<lambda>", "x.1", "0"
 
 python_floats = st.integers(0, 2**64 - 1).map(lambda bits: np.array(bits, "u8").view("f8").item()) | st.floats()
 python_constants = (
-    st.sampled_from([None, True, False, ..., 0, 1, 0.0, -0.0, float("nan"), -float("nan"), float("inf"), 2**4000, int, len])
+    st.sampled_from(
+        [None, True, False, ..., 0, 1, 0.0, -0.0, float("nan"), -float("nan"), float("inf"), 2**4000, int, len]
+    )
     | st.integers()
     | python_floats
     | st.builds(complex, python_floats, python_floats)
@@ -39,10 +41,15 @@ numpy_scalars = (
     | any_text.map(np.str_)
     | st.binary(max_size=5).map(np.bytes_)
 )
-_titled = np.dtype({"names": ["a", "b c"], "formats": ["f4", ("i8", (2, 3))], "offsets": [8, 16], "titles": ["t", None]})
+_titled = np.dtype(
+    {"names": ["a", "b c"], "formats": ["f4", ("i8", (2, 3))], "offsets": [8, 16], "titles": ["t", None]}
+)
 dtypes = st.sampled_from(
     [np.dtype(char) for char in "?bBhHiIlLqQefgdFDGO"]
-    + [np.dtype(text) for text in (">f8", ">i4", ">q", ">c16", "U5", ">U2", "S3", "S0", "V4", "M8[us]", ">m8[7D]", "M8")]
+    + [
+        np.dtype(text)
+        for text in (">f8", ">i4", ">q", ">c16", "U5", ">U2", "S3", "S0", "V4", "M8[us]", ">m8[7D]", "M8")
+    ]
     + [np.dtype(char).newbyteorder() for char in "gGlL"]
     + [*_void, _titled, np.dtype((np.record, [("a", "i4")])), np.dtype(("f8", (2,))), np.dtypes.StringDType()]
 )
@@ -59,11 +66,13 @@ types = st.recursive(
     | st.builds(t.ArrayType, st.none() | dtypes, st.none() | st.integers(0, 32))
     | st.builds(t.ScalarType, st.none() | dtypes)
     | st.builds(t.InstanceType, st.sampled_from(["a.B", "f.<locals>.C", "C"])),
-    lambda inner: st.lists(inner, max_size=3).map(lambda elements: t.TupleType(tuple(elements)))
-    | st.builds(t.ListType, inner)
-    | st.builds(t.SetType, inner)
-    | st.builds(t.DictType, inner, inner)
-    | st.builds(t.OptionalType, inner),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda elements: t.TupleType(tuple(elements)))
+        | st.builds(t.ListType, inner)
+        | st.builds(t.SetType, inner)
+        | st.builds(t.DictType, inner, inner)
+        | st.builds(t.OptionalType, inner)
+    ),
     max_leaves=4,
 )
 
@@ -78,7 +87,10 @@ spans = st.none() | st.builds(
 
 parameters = st.lists(
     st.builds(
-        Parameter, st.sampled_from("abcdefgh"), st.sampled_from([ParameterKind.NORMAL, ParameterKind.KEYWORD_ONLY]), st.booleans()
+        Parameter,
+        st.sampled_from("abcdefgh"),
+        st.sampled_from([ParameterKind.NORMAL, ParameterKind.KEYWORD_ONLY]),
+        st.booleans(),
     ),
     max_size=3,
     unique_by=lambda parameter: parameter.name,
@@ -117,7 +129,9 @@ class GraphMaker:
     def _operands(self, visible: list[Value], count: int) -> list[Value]:
         return [self._operand(visible) for _ in range(count)]
 
-    def _add(self, op: str, inputs: list[Value], results: int, labels: tuple[str, ...] = (), **attributes: object) -> Node:
+    def _add(
+        self, op: str, inputs: list[Value], results: int, labels: tuple[str, ...] = (), **attributes: object
+    ) -> Node:
         given = [self._draw(types) for _ in range(results)]
         node = self._builder.node(op, inputs, labels=labels, results=given, **attributes)
         for value in node.results:
@@ -127,7 +141,9 @@ class GraphMaker:
     def _plain(self, visible, depth) -> list[Value]:
         before, after, star = self._draw(st.integers(0, 2)), self._draw(st.integers(0, 2)), self._draw(st.booleans())
         self._add("setitem", self._operands(visible, 3), 0)
-        node = self._add("unpack", self._operands(visible, 1), before + star + after, before=before, star=star, after=after)
+        node = self._add(
+            "unpack", self._operands(visible, 1), before + star + after, before=before, star=star, after=after
+        )
         return [*self._add("operator.add", self._operands(visible, 2), 1).results, *node.results]
 
     def _call(self, visible, depth) -> list[Value]:
@@ -142,13 +158,18 @@ class GraphMaker:
         self._add("store", [*cell, *self._operands(visible, 1)], 0)
         loaded = self._add("load", cell, 1).results
         self._add("delete", cell, 0)
-        slot = self._builder.slot(self._draw(any_text), CaptureKind.CELL, None, guarded=self._draw(st.booleans()), namespace=None)
+        slot = self._builder.slot(
+            self._draw(any_text), CaptureKind.CELL, None, guarded=self._draw(st.booleans()), namespace=None
+        )
         self._add("capture.store", self._operands(visible, 1), 0, slot=slot)
         return [*loaded, *self._add("capture", [], 1, slot=slot).results]
 
     def _if(self, visible, depth) -> list[Value]:
         node = self._add("if", self._operands(visible, 1), self._draw(st.integers(0, 2)))
-        ends = [("yield", len(node.results)), self._draw(st.sampled_from([("yield", len(node.results)), ("return", 1), ("raise", 2)]))]
+        ends = [
+            ("yield", len(node.results)),
+            self._draw(st.sampled_from([("yield", len(node.results)), ("return", 1), ("raise", 2)])),
+        ]
         for end in ends:
             self.contents(node.add_block(), visible, depth, end)
         return node.results

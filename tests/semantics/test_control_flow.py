@@ -145,7 +145,7 @@ def test_bisection_stops_by_its_condition():
             steps += 1
         return low, steps
 
-    check(root, call(2.0), call(9), call(0.25), call(np.float64(3)), call(np.float32(2)))
+    check(root, call(2.0), call(9), call(0.25), call(np.float64(3)))
 
 
 def test_iteration_over_the_rows_of_an_array():

@@ -1,0 +1,131 @@
+"""A plan: the host programs and regions for one signature."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from dataclasses import dataclass, field
+
+from gjit import settings
+from gjit.capture.program import Program
+from gjit.ir.graph import Graph
+from gjit.ir.printer import print_graph
+from gjit.ir.types import Type
+from gjit.runtime.dynamic import DynamicCalls, register_generated
+from gjit.runtime.floating_errors import RegionSource
+from gjit.runtime.statistics import Statistics
+from gjit.runtime.tiles import MINIMUM_ELEMENTS, TiledRegion
+from gjit.runtime.variants import Variants
+from gjit.scheduler.bindings import Environment
+from gjit.scheduler.host_program import HostProgram, compile_host_program, compile_twins, host_program
+from gjit.scheduler.regions import form_regions
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What runs for one signature.
+
+    name       of the entry graph
+    signature  the types of its parameters
+    graphs     the typed graphs, with regions: the entry's and those of called functions
+    programs   their host programs
+    function   the generated function of the entry
+    regions    the regions of all of them
+    """
+
+    name: str
+    signature: str
+    graphs: dict[str, Graph]
+    programs: dict[str, HostProgram]
+    function: types.FunctionType
+    regions: list[TiledRegion] = field(default_factory=list)
+
+    @property
+    def graph(self) -> Graph:
+        """The typed graph of the entry, with its regions."""
+        return self.graphs[self.name]
+
+    @property
+    def code(self) -> str:
+        """The host programs as Python source, the entry first."""
+        return "\n\n".join(program.source for program in self.programs.values()) + "\n"
+
+    def __str__(self) -> str:
+        return print_graph(self.graph)
+
+
+def build_plan(
+    entry: str, program: Program, types: list[Type], dynamic: DynamicCalls, statistics: Statistics
+) -> Plan:
+    """The plan for calls of the graph `entry` with arguments of these types."""
+    graph = program.functions[entry]
+    variants = Variants.build(program.functions, entry, types)
+    for each in variants.graphs.values():
+        form_regions(each)
+    maker = _Maker(program, variants, dynamic)
+    functions = {name: maker.make(name) for name in variants.graphs}
+    signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in zip(graph.parameters, types, strict=True))
+    plan = Plan(entry, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
+    statistics.compilations += len(functions)
+    statistics.regions = len(plan.regions)
+    statistics.tiled_regions.extend(plan.regions)
+    _dump(plan)
+    return plan
+
+
+class _Maker:
+    """Makes the functions of the variants, which refer to each other through cells."""
+
+    def __init__(self, program: Program, variants: Variants, dynamic: DynamicCalls):
+        self.program, self.variants, self.dynamic = program, variants, dynamic
+        self.cells = {name: types.CellType() for name in variants.graphs}
+        self.programs: dict[str, HostProgram] = {}
+        self.regions: list[TiledRegion] = []
+
+    def make(self, name: str) -> types.FunctionType:
+        owner = self.program.owners.get(self.variants.origins[name])
+        namespace = owner.__globals__ if owner is not None else {"__builtins__": builtins, "__name__": "gjit"}
+        printed = host_program(self.variants.graphs[name], Environment(namespace, MINIMUM_ELEMENTS))
+        self.programs[name] = printed
+        bindings: dict[str, object] = {here: self.cells[other] for here, other in printed.functions.items()}
+        bindings.update({here: _HELPERS[helper](self.dynamic) for here, helper in printed.helpers.items()})
+        bindings.update(self._regions(printed, namespace, bindings))
+        function = compile_host_program(
+            printed,
+            namespace,
+            extra_bindings=bindings,
+            defaults=owner.__defaults__ if owner is not None else None,
+            keyword_defaults=owner.__kwdefaults__ if owner is not None else None,
+            qualified_name=owner.__qualname__ if owner is not None else name,
+        )
+        register_generated(function.__code__)
+        self.cells[name].cell_contents = function
+        return function
+
+    def _regions(
+        self, printed: HostProgram, namespace: dict[str, object], bindings: dict[str, object]
+    ) -> dict[str, object]:
+        if not printed.regions:
+            return {}
+        cells: dict[str, object] = {region.name: types.CellType() for region in printed.regions}
+        source = RegionSource(globals=namespace)
+        twins = compile_twins(printed, namespace, extra_bindings={**bindings, **cells})
+        made = {
+            region.name: TiledRegion(region.node, twin, source)
+            for region, twin in zip(printed.regions, twins, strict=True)
+        }
+        self.regions.extend(made.values())
+        return made
+
+
+_HELPERS = {"call_dynamic": lambda dynamic: dynamic.call}
+"""What a host program may ask of the runtime, by name."""
+
+
+def _dump(plan: Plan) -> None:
+    folder = settings.dump_folder()
+    if folder is None:
+        return
+    number = sum(1 for _ in folder.iterdir())
+    (folder / f"{number:04d}_{plan.name}_plan.txt").write_text(print_graph(plan.graph) + "\n")
+    (folder / f"{number + 1:04d}_{plan.name}_host_program.py").write_text(f"# {plan.signature}\n{plan.code}")

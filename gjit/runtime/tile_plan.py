@@ -1,0 +1,203 @@
+"""The plan of one region for inputs of given dtypes, shapes and strides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gjit.ir.graph import Node, Value
+from gjit.ops.exactness import is_layout_free, is_tile_free
+from gjit.ops.row import table
+from gjit.runtime.arrangement import Arrangement, arrange, cut, slack, tile_length
+from gjit.runtime.layout import has_distinct_elements
+from gjit.runtime.region_values import Item, Step, Typing, Unsupported
+from gjit.runtime.tile_program import Program, Work, write_program
+from gjit.runtime.totals import Leaf, leaves_of
+from gjit.scheduler.fusible import REDUCTIONS, Form
+
+_LEAF_GRAIN = 1024
+"""Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold
+in the whole."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """One region, ready for inputs of one signature.
+
+    values      where each result of the region comes from: `("input", value)`, `("output", n)`, `("before", value)`
+                or `("total", n)`
+    read        the inputs that steps read; `written` those that in-place operators write
+    store       the final store; `deferred` when it goes through a temporary, the last output
+    foreign     positions of reductions, whose warnings name a line of NumPy's own files
+    """
+
+    node: Node
+    program: Program
+    work: Work
+    typing: Typing
+    ranges: list[tuple[int, ...]]
+    leaves: list[Leaf]
+    capacity: int
+    values: list[tuple[str, object]]
+    read: list[Value]
+    written: list[Value]
+    store: Step | None
+    deferred: bool
+    foreign: frozenset[int]
+
+    @property
+    def elements(self) -> int:
+        """How many elements the steps on tiles work on, all together."""
+        space = self.work.arrangement
+        return space.lead * max(map(space.elements, space.varying)) * len(self.work.steps)
+
+
+def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
+    """Decide how to run a region on such inputs; Unsupported where the twin has to, or is as fast."""
+    typing = Typing(node.blocks[0], inputs)
+    arrangement = arrange(typing)
+    before, steps = _split(typing, arrangement)
+    foreign = frozenset(step.position for step in steps if step.operation.form in (Form.ROWS, Form.TOTAL))
+    store = steps[-1] if steps and steps[-1].operation.form is Form.STORE else None
+    written = _written(typing, steps)
+    if foreign and written:
+        raise Unsupported
+    deferred = store is not None and (deferred or bool(foreign))
+    if deferred:
+        steps = steps[:-1]
+    work = _place(node, typing, arrangement, before, steps, store, deferred)
+    program = write_program(work)
+    length = tile_length(arrangement, _bytes_per_step(work, program))
+    ranges, leaves, capacity = _ranges(work, length)
+    values = [_origin(value, typing, work, before) for value in node.blocks[0].terminator.inputs]
+    read = _read(typing, [*before, *steps])
+    return Plan(
+        node, program, work, typing, ranges, leaves, capacity, values, read, written, store, deferred, foreign
+    )
+
+
+def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[Step]]:
+    """The steps on whole small operands, and those on tiles."""
+    before: list[Step] = []
+    tiled: list[Step] = []
+    totals: set[Item] = set()
+    varying = arrangement.varying
+    for step in typing.steps:
+        if any(item in totals for item in step.operands):
+            raise Unsupported
+        if any(item in varying for item in step.operands):
+            _check_tiled(step, arrangement)
+            tiled.append(step)
+        elif step.out is None and step.operation.form in (Form.UFUNC, Form.SELECT, Form.CAST):
+            before.append(step)
+        else:
+            raise Unsupported
+        if step.operation.form is Form.TOTAL:
+            totals.add(step.result)
+    return before, tiled
+
+
+def _check_tiled(step: Step, arrangement: Arrangement) -> None:
+    if step.out is not None:
+        if step.out.root not in arrangement.varying or not has_distinct_elements(
+            step.out.shape, step.out.strides, step.out.dtype.itemsize
+        ):
+            raise Unsupported
+    if arrangement.flat or step.operation.form is not Form.UFUNC:
+        return
+    row = table[f"numpy.{step.function.__name__}"]
+    exact = is_layout_free if any(dtype.char in "eFD" for dtype in step.loops) else is_tile_free
+    if not exact(row, step.loops):
+        raise Unsupported
+
+
+def _written(typing: Typing, steps: list[Step]) -> list[Value]:
+    roots = {step.out.root for step in steps if step.out is not None}
+    return [value for value, item in typing.items.items() if item in roots and item.position < 0]
+
+
+def _read(typing: Typing, steps: list[Step]) -> list[Value]:
+    roots = {item.root for step in steps for item in step.operands}
+    return [value for value, item in typing.items.items() if item in roots and item.position < 0 and item.shape]
+
+
+def _place(node, typing, arrangement, before, steps, store, deferred) -> Work:
+    """Decide which values are outputs and whether the last one is computed right in the store's target."""
+    outputs: list[Item] = []
+    for value in node.blocks[0].terminator.inputs:
+        root = typing.items[value].root
+        if root in arrangement.varying and root.position >= 0 and root not in outputs:
+            outputs.append(root)
+    if deferred:
+        stored = store.operands[0].root
+        if stored.position < 0 or stored in outputs:
+            raise Unsupported
+        outputs.append(stored)
+    if len(steps) <= len(outputs):
+        raise Unsupported  # nothing stays in the cache: the plain calls are as fast
+    target = None if store is None or deferred else store.out
+    direct = _direct(steps, outputs) if target is not None else None
+    return Work(arrangement, before, steps, outputs, target, direct)
+
+
+def _direct(steps: list[Step], outputs: list[Item]) -> Item | None:
+    """The value that the step just before a store makes, if it can be made in the target itself."""
+    maker, store = steps[-2:] if len(steps) > 1 else (None, steps[-1])
+    if maker is None or maker.out is not None or maker.operation.form not in (Form.UFUNC, Form.CAST, Form.SELECT):
+        return None
+    is_fit = maker.result is store.operands[0] and maker.result not in outputs and maker.result.dtype == store.out.dtype
+    return maker.result if is_fit else None
+
+
+def _bytes_per_step(work: Work, program: Program) -> int:
+    """How much memory one step along the leading axis touches."""
+    arrangement = work.arrangement
+    streamed = [meaning for _, meaning, _ in program.arguments if isinstance(meaning, Item)]
+    items = [item for item in streamed if item in arrangement.varying] + work.outputs
+    if work.target is not None:
+        items.append(work.target)
+    items += [step.result for step in work.steps if step.operation.form in (Form.SELECT, Form.ROWS)]
+    return sum(program.assignment.sizes) + sum(arrangement.elements(item) * item.dtype.itemsize for item in items)
+
+
+def _ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[Leaf], int]:
+    """The tiles, the leaves of float sums, and how many steps scratch must hold."""
+    arrangement = work.arrangement
+    totals = [step for step in work.steps if step.operation.form is Form.TOTAL]
+    if any(_keeps_order(step) for step in totals):
+        return _leaf_ranges(work, length)
+    inner = max(map(arrangement.elements, arrangement.varying))
+    tiles = cut(arrangement.lead, length, inner)
+    capacity = min(length + slack(inner), arrangement.lead)
+    if not totals:
+        return list(tiles), [], capacity
+    return [(start, stop, start, stop, index) for index, (start, stop) in enumerate(tiles)], tiles, capacity
+
+
+def _keeps_order(step: Step) -> bool:
+    return REDUCTIONS[step.node.op] in ("sum", "mean") and step.operands[0].dtype.kind == "f"
+
+
+def _leaf_ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[Leaf], int]:
+    size = work.arrangement.lead
+    if not work.arrangement.flat or any(step.out is not None and step.out.root in work.outputs for step in work.steps):
+        raise Unsupported
+    leaves = leaves_of(size, length)
+    ranges = [
+        (low - low % _LEAF_GRAIN, min(size, -(-high // _LEAF_GRAIN) * _LEAF_GRAIN), low, high, index)
+        for index, (low, high) in enumerate(leaves)
+    ]
+    return ranges, leaves, max(stop - start for start, stop, *_ in ranges)
+
+
+def _origin(value: Value, typing: Typing, work: Work, before: list[Step]) -> tuple[str, object]:
+    item = typing.items[value]
+    if item.root in work.outputs:
+        return "output", work.outputs.index(item.root)
+    if item.root.position < 0:
+        return "input", next(key for key, known in typing.items.items() if known is item.root)
+    totals = [step.result for step in work.steps if step.operation.form is Form.TOTAL]
+    if item in totals:
+        return "total", totals.index(item)
+    return "before", value
+
+

@@ -1,0 +1,204 @@
+"""Print inner functions, comprehensions that need statements, and regions."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.ir.types import UNKNOWN, ArrayType
+from gjit.scheduler.flow import function_of
+from gjit.scheduler.loops import ControlFlow
+from gjit.scheduler.syntax import assign, call, load, store
+
+
+class Definitions(ControlFlow):
+    """Prints everything; `regions` are the region nodes in the order of their numbers."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.regions: list[Node] = []
+        self.region_names: list[str] = []
+        self._collectors: list[tuple[str, str]] = []
+        self._statements |= {
+            "function": self._function,
+            "comprehension": self._comprehension_statement,
+            "comprehension.for": self._clause_for,
+            "comprehension.if": self._clause_if,
+            "region": self._region,
+        }
+
+    # Functions
+
+    def function_body(self, block: Block, scope: Node | None, parameters: list[Value]) -> list[ast.stmt]:
+        """The body of a function: declarations, parameters that move, statements."""
+        body: list[ast.stmt] = []
+        names = self._nonlocal_names(block, scope)
+        if names:
+            body.append(ast.Nonlocal(names))
+        for value in parameters:
+            if value in self.names.copies:
+                body.append(assign(store(self.variable(value)), load(self.names.copies[value])))
+        for statement in body:
+            self.locate(statement, block.first or block.terminator)
+        self.block(block, body)
+        if len(body) > 1 and _is_bare_return(body[-1]):
+            body.pop()
+        return body
+
+    def _nonlocal_names(self, block: Block, scope: Node | None) -> list[str]:
+        """The variables of functions around this one that it assigns."""
+        names: dict[str, None] = {}
+        for node in block.all_nodes():
+            if node.op not in ("capture.store", "store", "delete") or function_of(node) is not scope:
+                continue
+            if node.op == "capture.store":
+                names[self.bindings.closure_name(node.attributes["slot"])] = None
+                continue
+            cell = self.flow.resolve(node.inputs[0])
+            if function_of(cell.producer) is not scope:
+                names[self.variable(cell)] = None
+        return list(names)
+
+    def _function(self, node: Node) -> None:
+        name = node.attributes["name"]
+        (result,) = node.results
+        target = self.target(result).id
+        arguments = self.arguments(node.attributes["parameters"], node.inputs)
+        span = self.span_of(node)
+        block = node.blocks[0]
+        body = self.function_body(block, node, block.parameters)
+        self._span = span
+        self.emit(ast.FunctionDef(target, arguments, body or [ast.Pass()], [], None), node)
+        if target != name:
+            place = ast.Attribute(load(target), "__name__", ast.Store())
+            self.emit(assign(place, ast.Constant(name)), node)
+
+    # Comprehensions as loops
+
+    def _comprehension_statement(self, node: Node) -> None:
+        kind = node.attributes["kind"]
+        if kind == "generator":
+            self._generator(node)
+            return
+        iterable = self.value(node.inputs[0])
+        name = self.names.variables.get(node.result) or self.names.fresh("result")
+        empty = {"list": ast.List([], ast.Load()), "dict": ast.Dict([], [])}.get(kind)
+        self.emit(assign(store(name), empty or call(self.bindings.builtin("set"))), node)
+        self._loop(node, iterable, (kind, name))
+
+    def _generator(self, node: Node) -> None:
+        """A generator expression whose clauses need statements: a generator function made and called here."""
+        name, argument = self.names.fresh("generator"), self.names.fresh("iterable")
+        iterable = self.value(node.inputs[0])
+        with self.into([]) as body:
+            self._loop(node, load(argument), ("generator", ""))
+        parameters = ast.arguments([], [ast.arg(argument)], None, [], [], None, [])
+        self.emit(ast.FunctionDef(name, parameters, body, [], None), node)
+        made = call(load(name), call(self.bindings.builtin("iter"), iterable))
+        self.emit(assign(self.target(node.result), made), node)
+
+    def _loop(self, node: Node, iterable: ast.expr, collector: tuple[str, str]) -> None:
+        self._collectors.append(collector)
+        clause = node.blocks[0]
+        target = self.target(clause.parameters[0])
+        statements = self._clause(clause)
+        self.emit(ast.For(target, iterable, statements or [ast.Pass()], []), node)
+        self._collectors.pop()
+
+    def _clause(self, clause: Block) -> list[ast.stmt]:
+        statements = self.block(clause)
+        if clause.last is None or clause.last.op not in ("comprehension.for", "comprehension.if"):
+            with self.into(statements):
+                self._collect(clause.terminator)
+        return statements
+
+    def _collect(self, end: Node) -> None:
+        kind, name = self._collectors[-1]
+        values = [self.value(value) for value in end.inputs]
+        match kind:
+            case "dict":
+                self.emit(assign(ast.Subscript(load(name), values[0], ast.Store()), values[1]), end)
+            case "generator":
+                self.emit(ast.Expr(ast.Yield(values[0])), end)
+            case _:
+                method = ast.Attribute(load(name), "append" if kind == "list" else "add", ast.Load())
+                self.emit(ast.Expr(call(method, *values)), end)
+
+    def _clause_for(self, node: Node) -> None:
+        self._loop(node, self.value(node.inputs[0]), self._collectors[-1])
+
+    def _clause_if(self, node: Node) -> None:
+        condition = self.value(node.inputs[0])
+        statements = self._clause(node.blocks[0])
+        self.emit(ast.If(condition, statements or [ast.Pass()], []), node)
+
+    # Regions
+
+    def _region(self, node: Node) -> None:
+        """The twin in place for small arrays, else a call of the region."""
+        name = self.names.fresh(f"region_{len(self.regions)}")
+        self.regions.append(node)
+        self.region_names.append(name)
+        span = self.span_of(node)
+        invocation = call(load(name), *(self.value(value) for value in node.inputs))
+        test = self._is_small(node)
+        with self.into([]) as large:
+            self._assign_results(node, invocation)
+        if test is None:
+            self.body.extend(large)
+            return
+        small = self.block(node.blocks[0])
+        self._span = span
+        self.emit(ast.If(test, small or [ast.Pass()], large), node)
+
+    def twin_body(self, region: Node) -> list[ast.stmt]:
+        """The nodes of a region as the body of a function that returns what the region yields."""
+        block = region.blocks[0]
+        body = self.block(block)
+        with self.into(body):
+            values = [self.value(value) for value in block.terminator.inputs]
+            if values:
+                result = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
+                self.emit(ast.Return(result), block.terminator)
+        return body
+
+    def parameter_names(self, parameters: list[Value]) -> list[str]:
+        """The names of parameters that may be unused."""
+        return [self.names.variables.get(value) or self.names.fresh(value.name or "unused") for value in parameters]
+
+    def _assign_results(self, node: Node, invocation: ast.expr) -> None:
+        if not node.results:
+            self.emit(ast.Expr(invocation), node)
+            return
+        targets = [self.target(result) for result in node.results]
+        target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
+        self.emit(assign(target, invocation), node)
+
+    def _is_small(self, node: Node) -> ast.expr | None:
+        """Whether the leading array is too small for the region to pay; None where no input can be an array."""
+        leader = _leader([self.flow.resolve(value) for value in node.inputs])
+        if leader is None:
+            return None
+        size = ast.Attribute(self.value(leader), "size", ast.Load())
+        limit = ast.Constant(self.bindings.environment.minimum_elements)
+        small = ast.Compare(size, [ast.Lt()], [limit])
+        if isinstance(leader.type, ArrayType):
+            return small
+        array = self.bindings.constant(np.ndarray)
+        kind = call(self.bindings.builtin("type"), self.value(leader))
+        return ast.BoolOp(ast.Or(), [ast.Compare(kind, [ast.IsNot()], [array]), small])
+
+
+def _leader(inputs: list[Value]) -> Value | None:
+    """The input whose size stands for the region's: an array of the highest rank, or the first that may be one."""
+    arrays = [value for value in inputs if isinstance(value.type, ArrayType)]
+    if arrays:
+        return max(arrays, key=lambda value: -1 if value.type.rank is None else value.type.rank)
+    return next((value for value in inputs if value.type == UNKNOWN and not isinstance(value, Constant)), None)
+
+
+def _is_bare_return(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Return) else None
+    return isinstance(value, ast.Constant) and value.value is None

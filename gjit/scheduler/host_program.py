@@ -1,0 +1,218 @@
+"""Print a graph as a native Python function, and make that function."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import CellType, CodeType, FunctionType
+
+from gjit.ir.graph import Block, Graph, Node, Parameter
+from gjit.scheduler.bindings import Bindings, Environment, cell_of
+from gjit.scheduler.definitions import Definitions
+from gjit.scheduler.flow import analyse
+from gjit.scheduler.liveness import interference
+from gjit.scheduler.naming import name_values
+from gjit.scheduler.stacking import fold
+from gjit.scheduler.syntax import located
+from gjit.source import Span
+
+FACTORY = "make"
+
+
+@dataclass(slots=True)
+class RegionCall:
+    """A region of a host program: the name under which the program calls it, its twin's, its node."""
+
+    name: str
+    twin: str
+    node: Node
+
+
+@dataclass(slots=True)
+class HostProgram:
+    """A printed graph.
+
+    graph      what was printed
+    tree       a module that holds a factory; its parameters are the names bound from outside, in it are the function
+               and the twins
+    source     the text of the function, as users see it
+    bindings   objects that the program uses, by name
+    functions  graphs whose generated functions it calls, by name
+    helpers    functions of the runtime that it calls (`call_dynamic`), by name
+    regions    the regions that it calls
+    closure    capture slots of kind `closure`, by the name of the free variable
+    twins      the definitions of the twins
+    """
+
+    graph: Graph
+    tree: ast.Module
+    source: str
+    bindings: dict[str, object]
+    functions: dict[str, str]
+    helpers: dict[str, str]
+    closure: dict[str, int]
+    regions: list[RegionCall] = field(default_factory=list)
+    twins: list[ast.FunctionDef] = field(default_factory=list)
+
+    @property
+    def file(self) -> str:
+        """The file that the code of the program says it comes from: the user's."""
+        return self.graph.span.file if self.graph.span else "<gjit>"
+
+
+def host_program(graph: Graph, environment: Environment | None = None) -> HostProgram:
+    """Print a graph as a Python function.
+
+    >>> from gjit.ir.builder import Builder
+    >>> graph = Graph("double", [Parameter("x")])
+    >>> builder = Builder(graph)
+    >>> _ = builder.end("return", [builder.add("operator.add", [*graph.block.parameters] * 2)])
+    >>> print(host_program(graph).source)
+    def double(x):
+        return x + x
+    """
+    bindings = Bindings(graph, environment or Environment())
+    printer = _printer(graph, graph.block, bindings)
+    arguments = printer.arguments(graph.parameters)
+    body = printer.function_body(graph.block, None, graph.block.parameters)
+    function = _definition(_identifier(graph.name), arguments, body, graph.span)
+    twins = [_twin(node, index, graph, bindings) for index, node in enumerate(printer.regions)]
+    regions = [
+        RegionCall(name, twin.name, node)
+        for name, twin, node in zip(printer.region_names, twins, printer.regions, strict=True)
+    ]
+    outside = [*bindings.objects, *bindings.functions, *bindings.helpers, *bindings.closure, *printer.region_names]
+    return HostProgram(
+        graph=graph,
+        tree=_module(outside, [function, *twins], graph.span),
+        source=ast.unparse(function),
+        bindings=bindings.objects,
+        functions=bindings.functions,
+        helpers=bindings.helpers,
+        closure=bindings.closure,
+        regions=regions,
+        twins=twins,
+    )
+
+
+def compile_host_program(
+    program: HostProgram,
+    globals: dict[str, object],
+    closure_cells: dict[str, CellType] | None = None,
+    extra_bindings: dict[str, object] | None = None,
+    *,
+    defaults: tuple[object, ...] | None = None,
+    keyword_defaults: dict[str, object] | None = None,
+    qualified_name: str = "",
+) -> FunctionType:
+    """Make the function of a host program.
+
+    Args:
+        program: what `host_program` gave.
+        globals: the dictionary of the user's function.
+        closure_cells: the user's cells by the names in `program.closure`; the cells of the slots where one is missing.
+        extra_bindings: the functions, helpers and regions that the program calls, by the names in `program.functions`,
+            `program.helpers` and `program.regions`. A value may be a cell, to be filled in later.
+        defaults, keyword_defaults: of the user's function.
+        qualified_name: `__qualname__` of the function, the name of the graph unless given.
+
+    Raises:
+        KeyError: a name that the program needs is bound to nothing.
+    """
+    cells = _cells(program, closure_cells or {}, extra_bindings or {})
+    code = _codes(program)[_identifier(program.graph.name)]
+    qualified_name = qualified_name or program.graph.name
+    code = _renamed(code, program.graph.name.rpartition(".")[2], qualified_name)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    function = FunctionType(code, globals, code.co_name, defaults, closure)
+    function.__kwdefaults__ = keyword_defaults
+    return function
+
+
+def compile_twins(
+    program: HostProgram,
+    globals: dict[str, object],
+    closure_cells: dict[str, CellType] | None = None,
+    extra_bindings: dict[str, object] | None = None,
+) -> list[FunctionType]:
+    """Make the twins of the regions of a host program, in their order; arguments as of `compile_host_program`."""
+    cells = _cells(program, closure_cells or {}, extra_bindings or {})
+    codes = _codes(program)
+    made = [codes[region.twin] for region in program.regions]
+    return [FunctionType(code, globals, code.co_name, None, tuple(cells[n] for n in code.co_freevars)) for code in made]
+
+
+def _printer(graph: Graph, block: Block, bindings: Bindings) -> Definitions:
+    flow = analyse(block)
+    folding = fold(block, graph, flow)
+    found = interference(block, graph, flow, folding)
+    names = name_values(block, flow, found, bindings.reserved())
+    names.taken |= bindings.names.taken
+    bindings.use(names)
+    return Definitions(graph, flow, folding, names, bindings)
+
+
+def _twin(region: Node, index: int, graph: Graph, bindings: Bindings) -> ast.FunctionDef:
+    """The nodes of a region as a function of its inputs that returns what the region yields."""
+    printer = _printer(graph, region.blocks[0], bindings)
+    body = printer.twin_body(region)
+    parameters = [Parameter(name) for name in printer.parameter_names(region.blocks[0].parameters)]
+    name = printer.names.fresh(f"twin_{index}")
+    return _definition(name, printer.arguments(parameters), body, region.span or graph.span)
+
+
+def _definition(name: str, arguments: ast.arguments, body: list[ast.stmt], span: Span | None) -> ast.FunctionDef:
+    tree = ast.FunctionDef(name, arguments, body or [ast.Pass()], [], None)
+    return ast.fix_missing_locations(located(tree, span or Span("<gjit>", 1)))
+
+
+def _module(outside: Iterable[str], functions: list[ast.stmt], span: Span | None) -> ast.Module:
+    parameters = ast.arguments([], [ast.arg(name) for name in outside], None, [], [], None, [])
+    factory = _definition(FACTORY, parameters, functions, span)
+    return ast.Module([factory], [])
+
+
+def _cells(program: HostProgram, closure: dict[str, CellType], extra: dict[str, object]) -> dict[str, CellType]:
+    cells = {name: _in_cell(value) for name, value in {**program.bindings, **extra}.items()}
+    for name, index in program.closure.items():
+        cells[name] = closure.get(name) or cell_of(program.graph.captures[index])
+    return cells
+
+
+def _in_cell(value: object) -> CellType:
+    return value if isinstance(value, CellType) else CellType(value)
+
+
+def _codes(program: HostProgram) -> dict[str, CodeType]:
+    """The code objects of the functions in the factory, by name."""
+    module = compile(program.tree, program.file, "exec", dont_inherit=True)
+    factory = next(_inner_codes(module))
+    return {code.co_name: code for code in _inner_codes(factory)}
+
+
+def _inner_codes(code: CodeType) -> Iterable[CodeType]:
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _renamed(code: CodeType, name: str, qualified_name: str) -> CodeType:
+    """The code under its user's name; inner functions follow."""
+    before = code.co_qualname
+    code = code.replace(co_name=name, co_qualname=qualified_name)
+    return _requalified(code, before, qualified_name)
+
+
+def _requalified(code: CodeType, before: str, after: str) -> CodeType:
+    constants = tuple(
+        _requalified(constant.replace(co_qualname=constant.co_qualname.replace(before, after, 1)), before, after)
+        if isinstance(constant, CodeType)
+        else constant
+        for constant in code.co_consts
+    )
+    return code.replace(co_consts=constants)
+
+
+def _identifier(name: str) -> str:
+    word = re.sub(r"\W+", "_", name).strip("_") or "function"
+    return f"_{word}" if word[0].isdigit() else word
