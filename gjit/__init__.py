@@ -11,7 +11,8 @@ from gjit.errors import (
     TraceError,
     UnsupportedError,
 )
-from gjit.ir import Graph, Interpreter, parse_graph
+from gjit.ir import Graph, parse_graph
+from gjit.ir.interpreter import Interpreter
 from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
 from gjit.passes.pipelines import register_pass
 from gjit.settings import config

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from gjit.capture.script import capture_function
-from gjit.capture.trace import check_trace, function_of, trace_function
+from gjit.capture.trace import python_function, trace_function
+from gjit.capture.trace_check import check_trace
 from gjit.errors import GjitError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph
 from gjit.ir.rewrite import rewrite_graph
+from gjit.module import set_script
 from gjit.report import Explanation, explain_plan
 from gjit.runtime.compiled import Compiled, scripted, traced
 from gjit.runtime.plan import Plan
@@ -198,7 +200,9 @@ def trace(
     """
     examples = _as_inputs(example_inputs)
     graph = trace_function(fn_or_module, examples)
-    compiled = traced(fn_or_module, graph, function_of(fn_or_module))
+    function = python_function(fn_or_module)
+    plain = function.__func__ if isinstance(function, types.MethodType) else function
+    compiled = traced(fn_or_module, graph, plain)
     result = CompiledFunction.of(compiled, fn_or_module)
     if check:
         for inputs in (examples, *map(_as_inputs, check_inputs or ())):
@@ -246,3 +250,6 @@ def rewrite(graph: Graph, pattern: Callable, replacement: Callable) -> int:
     if len(graphs[0].parameters) != len(graphs[1].parameters):
         raise GjitError("the pattern and the replacement take different numbers of parameters")
     return rewrite_graph(graph, *graphs)
+
+
+set_script(script)

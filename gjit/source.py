@@ -37,7 +37,7 @@ class Span:
 class FunctionSource:
     """The syntax tree of one function; its positions are those of the user's file."""
 
-    node: ast.FunctionDef | ast.Lambda
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     file: str
 
     def span(self, node: ast.AST) -> Span:
@@ -130,7 +130,7 @@ def _parse_snippet(function: types.FunctionType) -> ast.Module:
 def _matches(node: ast.AST, code: types.CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         return node.name == code.co_name and code.co_firstlineno in (first, node.lineno)
     return False

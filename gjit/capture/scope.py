@@ -56,16 +56,16 @@ def parameter_names(arguments: ast.arguments) -> list[str]:
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Names that an inner function or generator expression reads or writes from around it."""
-    if isinstance(node, FUNCTIONS):
-        body = node.body if isinstance(node.body, list) else [node.body]
-        scope = Scope(parameter_names(node.args))
-        _declarations(body, scope)
-        own = {*scope.parameters, *(name for name, _ in _bindings(body))} - scope.nonlocals
-        used = {name for statement in body for name in _mentions(statement)}
-        return (used | scope.nonlocals) - own
-    targets = {name for generator in node.generators for name in target_names(generator.target)}
-    return set(_mentions(node)) - targets
+    """Names that an inner function or generator expression reads or writes from around it, later than it is made."""
+    if isinstance(node, ast.GeneratorExp):
+        read = {name for part in _parts(node)[1:] for name in loads(part, inside=True)}
+        return read - comprehension_names(node)
+    body = node.body if isinstance(node.body, list) else [node.body]
+    scope = Scope(parameter_names(node.args))
+    _declarations(body, scope)
+    own = {*scope.parameters, *bound_names(body)} - scope.nonlocals
+    used = {name for statement in body for name in loads(statement, inside=True)}
+    return (used | bound_names(body) | scope.nonlocals) - own
 
 
 def bound_names(body: Iterable[ast.AST]) -> set[str]:
@@ -85,6 +85,11 @@ def target_names(target: ast.expr) -> Iterator[str]:
             yield node.id
 
 
+def comprehension_names(node: ast.AST) -> set[str]:
+    """The targets of a comprehension, which are names of its own."""
+    return {name for generator in node.generators for name in target_names(generator.target)}
+
+
 def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """All nodes of one scope: inner functions and classes are given but not entered (their defaults and
     decorators are), comprehensions are entered."""
@@ -92,23 +97,64 @@ def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, FUNCTIONS):
-            inner = [*node.args.defaults, *(d for d in node.args.kw_defaults if d), *getattr(node, "decorator_list", ())]
-        elif isinstance(node, ast.ClassDef):
-            inner = [*node.bases, *node.keywords, *node.decorator_list]
-        else:
-            inner = list(ast.iter_child_nodes(node))
-        stack.extend(reversed(inner))
+        if isinstance(node, ast.Name | ast.Constant):
+            continue
+        stack.extend(reversed(_evaluated(node)))
 
 
-def _mentions(node: ast.AST) -> Iterator[str]:
-    for inner in walk_scope([node]):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        if inner is not node and isinstance(inner, FUNCTIONS) or (inner is node and isinstance(node, FUNCTIONS)):
-            yield from free_names(inner)
-        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "super":
-            yield "__class__"
+def _evaluated(node: ast.AST) -> list[ast.AST]:
+    """The parts of `node` that are evaluated where it stands."""
+    if isinstance(node, FUNCTIONS):
+        return [*node.args.defaults, *filter(None, node.args.kw_defaults), *getattr(node, "decorator_list", ())]
+    if isinstance(node, ast.ClassDef):
+        return [*node.bases, *node.keywords, *node.decorator_list]
+    return _children(node)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The children in order; contexts and operators, which hold no names, are left out."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found.extend(part for part in value if isinstance(part, ast.AST))
+        elif isinstance(value, ast.AST) and not isinstance(value, _NAMELESS):
+            found.append(value)
+    return found
+
+
+_NAMELESS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
+
+
+def loads(node: ast.AST, *, inside: bool = False) -> Iterator[str]:
+    """Names that evaluating `node` reads, those of a comprehension itself left out.
+
+    `inside` adds what inner functions read or write from around them when they are called.
+    """
+    if isinstance(node, FUNCTIONS) and inside:
+        yield from free_names(node)
+    if isinstance(node, COMPREHENSIONS):
+        first, *rest = _parts(node)
+        yield from loads(first, inside=inside)  # evaluated outside, so it may read a name that the target hides
+        read = {name for part in rest for name in loads(part, inside=inside)}
+        yield from read - comprehension_names(node)
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
+        yield "__class__"
+    for child in _evaluated(node):
+        yield from loads(child, inside=inside)
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """The parts of a comprehension, the iterable that is evaluated outside of it first."""
+    generators = node.generators
+    parts = [generators[0].iter, *generators[0].ifs]
+    for generator in generators[1:]:
+        parts += [generator.iter, *generator.ifs]
+    parts += [generator.target for generator in generators]
+    return parts + ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
 
 
 def _declarations(body: list, scope: Scope) -> None:
@@ -121,9 +167,10 @@ def _declarations(body: list, scope: Scope) -> None:
 
 def _bindings(body: list) -> Iterator[tuple[str, ast.AST]]:
     """Every binding of a local, with the node that binds it; comprehension targets are not locals."""
-    hidden = _comprehension_targets(body)
-    for node in walk_scope(body):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) and id(node) not in hidden:
+    nodes = list(walk_scope(body))
+    hidden = _comprehension_targets(nodes)
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in hidden:
             yield node.id, node
         elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
             yield node.name, node
@@ -138,10 +185,10 @@ def _bindings(body: list) -> Iterator[tuple[str, ast.AST]]:
             yield node.rest, node
 
 
-def _comprehension_targets(body: list) -> set[int]:
+def _comprehension_targets(nodes: list[ast.AST]) -> set[int]:
     return {
         id(name)
-        for node in walk_scope(body)
+        for node in nodes
         if isinstance(node, COMPREHENSIONS)
         for generator in node.generators
         for name in ast.walk(generator.target)
@@ -293,12 +340,10 @@ class _Flow:
 
     def read(self, node: ast.AST, bound: set[str]) -> set[str]:
         """Check every load in an expression, and add what `:=` binds."""
-        hidden = _comprehension_targets([node])
-        own = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and id(name) in hidden}
+        for name in loads(node):
+            self.load(name, bound)
         for inner in walk_scope([node]):
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id not in own:
-                self.load(inner.id, bound)
-            elif isinstance(inner, ast.NamedExpr):
+            if isinstance(inner, ast.NamedExpr):
                 bound = bound | {inner.target.id}
             elif isinstance(inner, (*FUNCTIONS, ast.GeneratorExp)):
                 self.share(free_names(inner), bound)

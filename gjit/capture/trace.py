@@ -42,7 +42,7 @@ def trace_function(function: Callable, example_inputs: tuple, *, name: str | Non
     Raises:
         TraceError: the function asked for data (a branch, a conversion, a loop over an array), with the user's line.
     """
-    function = _python_function(function)
+    function = python_function(function)
     plain = function.__func__ if isinstance(function, types.MethodType) else function
     parameters = signature_of(plain)[1:] if plain is not function else signature_of(plain)
     place = Span(plain.__code__.co_filename, plain.__code__.co_firstlineno)
@@ -63,7 +63,7 @@ def trace_function(function: Callable, example_inputs: tuple, *, name: str | Non
     return graph
 
 
-def _python_function(function: Callable) -> types.FunctionType | types.MethodType:
+def python_function(function: Callable) -> types.FunctionType | types.MethodType:
     """The function or bound method that a call of `function` runs."""
     if isinstance(function, types.FunctionType):
         return function

@@ -74,9 +74,7 @@ class Arrangement:
 
 def arrange(typing: Typing) -> Arrangement:
     """The arrangement for the values of a region; Unsupported where their layouts do not go together."""
-    results = [step.result for step in typing.steps if step.result is not None]
-    targets = [step.out for step in typing.steps if step.out is not None]
-    arrays = [item for item in (*typing.items.values(), *results, *targets) if item.shape]
+    arrays = [item for item in _items(typing) if item.shape]
     if not arrays or any(0 in item.shape for item in arrays):
         raise Unsupported
     space = max((item.shape for item in arrays), key=lambda shape: (size_of(shape), len(shape)))
@@ -96,11 +94,15 @@ def arrange(typing: Typing) -> Arrangement:
     return arrangement
 
 
+def _items(typing: Typing) -> dict[Item, None]:
+    """What the steps read, write and make; an array whose view is stored into is not among them, the view is."""
+    items = ((*step.operands, step.out, step.result) for step in typing.steps)
+    return dict.fromkeys(item for row in items for item in row if item is not None)
+
+
 def _mark_varying(arrangement: Arrangement, typing: Typing) -> None:
-    inputs = [item for item in typing.items.values() if item.position < 0]
-    targets = [step.out for step in typing.steps if step.out is not None and step.out.position < 0]
-    for item in (*inputs, *targets):
-        if item.shape and _leads(arrangement, item):
+    for item in _items(typing):
+        if item.position < 0 and item.shape and _leads(arrangement, item):
             arrangement.varying.add(item)
     for step in typing.steps:
         if step.result is None or not any(item in arrangement.varying for item in step.operands):

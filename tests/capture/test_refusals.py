@@ -46,9 +46,10 @@ def defines_class(x):
 
 def except_group(x):
     try:
-        return x[0]
+        y = x[0]
     except* ValueError:
-        return 0
+        y = 0
+    return y
 
 
 COUNT = 0

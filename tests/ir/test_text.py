@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 
 from gjit.ir import (
+    TERMINATORS,
     Builder,
     Constant,
     Graph,
@@ -216,3 +219,12 @@ def test_unknown_types_are_left_out():
     assert "unknown" not in print_graph(graph)
     assert graph.block.first.results[0].type == UNKNOWN
     assert str(ArrayType(None, None)) == "array<?, ?>"
+
+
+def test_the_example_of_the_docs_is_what_prints():
+    page = (Path(__file__).parents[2] / "docs" / "graph-text.md").read_text()
+    example = page.split("```\n")[1].rstrip("\n")
+    assert print_graph(parse_graph(example)) == example
+    verify_graph(parse_graph(example))
+    assert all(f'"{op}"' in page for op in TERMINATORS)
+    assert f"*{HEADER}*" in page
