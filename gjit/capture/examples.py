@@ -1,4 +1,4 @@
-"""The examples that a trace computes beside the graph: copies of the user's objects, and what the operations give for them."""
+"""Examples: copies of the user's objects, on which a trace computes what its operations give."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gjit.capture.held import held_of, is_copied_instance, original_class
 from gjit.ir.capturable import has_graph
 
 Made = dict[int, tuple[object, object]]
-"""Containers that were built for examples, by the id of the one in the traced code: that one, and the one with examples."""
+"""Containers that were built for examples: by the id of the one in the traced code, that one and the built one."""
 
 
 class Examples:

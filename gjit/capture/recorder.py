@@ -1,4 +1,4 @@
-"""What a trace writes down: nodes, operands, and the assumptions that hold a trace to what its examples had in common."""
+"""What a trace writes down: nodes, their operands, and the places in the user's code that they belong to."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import copy
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
-
-import numpy as np
 
 from gjit.capture.examples import Examples, Made
 from gjit.capture.held import Held, held_of, is_copied_instance, original_class
 from gjit.capture.resolve import is_immutable, is_stable_namespace
 from gjit.errors import TraceError
 from gjit.ir.builder import Builder
-from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Block, CaptureKind, CaptureSlot, Constant, Graph, Value
 from gjit.ir.linking import Linker
 from gjit.ops import names, table
@@ -29,7 +26,6 @@ Load = Callable[[], Value]
 Keywords = dict[str, object]
 
 _PACKAGE = str(Path(__file__).parent.parent)
-_FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
 SCRIPT_HINT = "put the part that depends on data into a function decorated with `gjit.script`, and call it here"
 
 
@@ -60,7 +56,7 @@ class Recorder(Examples):
         self._start = Block(graph)
         self._failure: tuple[BaseException, Span | None] | None = None
         self._stored: list[tuple[object, object, Span | None]] = []
-        self._assumed: set[tuple] = set()
+        self.assumed: set[Hashable] = set()  # keys of the checks that were recorded
         self._open_blocks: list[list[weakref.ref[Held]]] = []
         self._attributes_set = False
 
@@ -251,3 +247,34 @@ class Recorder(Examples):
         memo: dict[int, Value] = {}
         inputs = [self.value_of(argument, memo) for argument in (*arguments, *keywords.values())]
         return inputs, ("",) * len(arguments) + tuple(f"{keyword}=" for keyword in keywords)
+
+    # places in the graph
+
+    def early(self) -> AbstractContextManager[Block]:
+        """Nodes recorded inside stand at the start of the graph."""
+        return self.builder.at(self._start)
+
+    def is_early(self, value: Value) -> bool:
+        """Whether a fact about `value` can be checked at the start: it is a parameter, and no attribute was set yet."""
+        return value.producer is self.graph.block and not self._attributes_set
+
+    def note(self, held: Held) -> None:
+        """Remember a value that was recorded just now, where a block is open."""
+        for block in self._open_blocks:
+            block.append(weakref.ref(held))
+
+    def open_block(self) -> None:
+        """Remember every value from here on, until `close_block`."""
+        self._open_blocks.append([])
+
+    def close_block(self) -> list[Held]:
+        """The values since the last `open_block` that the traced code can still reach."""
+        return [held for reference in self._open_blocks.pop() if (held := reference()) is not None]
+
+
+def _span_of(frame: types.FrameType) -> Span:
+    code = frame.f_code
+    position = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    line, end_line, column, end_column = position
+    line = line or frame.f_lineno
+    return Span(code.co_filename, line, column or 0, end_line or line, end_column or 0)

@@ -8,13 +8,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gjit.capture.assumptions import assume_equal, assume_is
+from gjit.capture.held import Held
 from gjit.capture.preserve import quiet
-from gjit.capture.recorder import Held, Recorder
+from gjit.capture.recorder import Recorder
 from gjit.capture.resolve import is_immutable
 from gjit.capture.signature import signature_of
+from gjit.capture.standin_builtins import tracing_builtins
 from gjit.capture.standins import stand_in
 from gjit.capture.tracers import Tracer, static_length
-from gjit.capture.tracing_builtins import tracing_builtins
 from gjit.errors import TraceError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph, Value
@@ -55,11 +57,10 @@ def trace_function(function: Callable, example_inputs: tuple, *, name: str | Non
             result = _run(recorder, function, example_inputs)
             value = recorder.value_of(result)
         except Exception:
-            if recorder.failure is not None and isinstance(recorder.failure[0], TraceError):
-                raise recorder.failure[0] from None
+            if recorder.refusal is not None:
+                raise recorder.refusal from None
             raise
-    recorder.finish()
-    recorder.builder.end("return", [value])
+    recorder.finish(value)
     return graph
 
 
@@ -97,14 +98,14 @@ def _run(recorder: Recorder, function: Callable, examples: tuple) -> object:
             keywords[parameter.name] = _default(recorder, example, value)
         else:
             positional.append((_input if parameter.name in given else _default)(recorder, example, value))
-    copied = stand_in(recorder, function, lambda: recorder.load_object(function, "function", guarded=True))
+    copied = stand_in(recorder, function, lambda: recorder.load_object(function, "function"))
     return copied(*positional, **keywords)
 
 
 def _default(recorder: Recorder, thing: object, value: Value) -> object:
     """A default that no example replaces: numbers become part of the trace too, and calls must leave them alone."""
     if is_immutable(thing):
-        recorder.assume_equal(value, "itself", lambda: value, thing, value.name)
+        assume_equal(recorder, (value, "itself"), lambda: value, thing, value.name, early=True)
         return thing
     return _input(recorder, thing, value)
 
@@ -116,6 +117,5 @@ def _input(recorder: Recorder, example: object, value: Value) -> object:
     if is_immutable(example) or isinstance(example, (np.ndarray, tuple, list, dict, set)):
         return Tracer(Held(recorder, example, lambda: value))
     if has_graph(example) or isinstance(example, _FUNCTIONS):
-        expected = recorder.load_object(example, value.name, guarded=True)
-        recorder.assume_is(value, expected, f"{value.name} is {example!r}")
+        assume_is(recorder, (value, "itself"), lambda: value, example, f"{value.name} is {example!r}", early=True)
     return stand_in(recorder, example, lambda: value)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gjit.capture.recorder import Held, StandIn, held_of
+from gjit.capture.assumptions import assume_equal
+from gjit.capture.held import Held, StandIn, held_by, held_of
 from gjit.capture.resolve import is_immutable
 
 _DATA_METHODS = {"item", "tolist", "tobytes", "tofile", "dump", "dumps"}
@@ -31,7 +32,7 @@ class Tracer(StandIn):
         return type(self._gjit.example)
 
     def __getattr__(self, name: str) -> object:
-        held = held_of(self)
+        held = held_by(self)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"a traced value has no attribute {name!r}")
         example = getattr(held.example, name)
@@ -45,32 +46,32 @@ class Tracer(StandIn):
         return held.recorder.result(example, value)
 
     def __setattr__(self, name: str, thing: object) -> None:
-        held = held_of(self)
+        held = held_by(self)
         held.recorder.effect("setattr", [held.value(), held.recorder.value_of(thing)], name=name)
         held.recorder.run(setattr, self, name, thing)
 
     def __getitem__(self, index: object) -> object:
-        held = held_of(self)
+        held = held_by(self)
         inputs = [held.value(), held.recorder.value_of(index)]
         example = held.recorder.run(operator.getitem, self, index)
         return held.recorder.result(example, held.recorder.add("getitem", inputs))
 
     def __setitem__(self, index: object, thing: object) -> None:
-        recorder = held_of(self).recorder
+        recorder = held_by(self).recorder
         recorder.effect("setitem", [recorder.value_of(part) for part in (self, index, thing)])
         recorder.run(operator.setitem, self, index, thing)
 
     def __delitem__(self, index: object) -> None:
-        recorder = held_of(self).recorder
+        recorder = held_by(self).recorder
         recorder.effect("delitem", [recorder.value_of(part) for part in (self, index)])
         recorder.run(operator.delitem, self, index)
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
-        held = held_of(self)
+        held = held_by(self)
         return held.recorder.call_value(held.example, held.value(), arguments, keywords)
 
     def __iter__(self) -> Iterator[object]:
-        held = held_of(self)
+        held = held_by(self)
         if isinstance(held.example, (tuple, list)):
             return iter(unpack(held, len(held.example)))
         count = _unpacked_count(sys._getframe(1))
@@ -83,38 +84,38 @@ class Tracer(StandIn):
         return reversed(list(self))
 
     def __len__(self) -> int:
-        held = held_of(self)
+        held = held_by(self)
         if not isinstance(held.example, tuple):
             held.recorder.refuse(f"the length of a traced {_kind(held.example)} is needed as a number")
         return static_length(held)
 
     def __contains__(self, thing: object) -> bool:
-        held_of(self).recorder.refuse("`in` asks for the data of a traced value")
+        held_by(self).recorder.refuse("`in` asks for the data of a traced value")
 
     def __bool__(self) -> bool:
-        held_of(self).recorder.refuse("the truth of a traced value decides which code runs")
+        held_by(self).recorder.refuse("the truth of a traced value decides which code runs")
 
     def __index__(self) -> int:
-        held_of(self).recorder.refuse("a traced value is needed as a Python integer")
+        held_by(self).recorder.refuse("a traced value is needed as a Python integer")
 
     def __int__(self) -> int:
-        held_of(self).recorder.refuse("a traced value is converted to a Python int")
+        held_by(self).recorder.refuse("a traced value is converted to a Python int")
 
     def __float__(self) -> float:
-        held_of(self).recorder.refuse("a traced value is converted to a Python float")
+        held_by(self).recorder.refuse("a traced value is converted to a Python float")
 
     def __complex__(self) -> complex:
-        held_of(self).recorder.refuse("a traced value is converted to a Python complex")
+        held_by(self).recorder.refuse("a traced value is converted to a Python complex")
 
     def __hash__(self) -> int:
-        held = held_of(self)
+        held = held_by(self)
         if not isinstance(held.example, np.dtype):
             held.recorder.refuse("a traced value is used as a key of a dictionary or set")
         return hash(static_value(held))
 
     def __str__(self) -> str:
         hint = "print the value itself, or use `gjit.script`"
-        held_of(self).recorder.refuse("a traced value is turned into text", hint)
+        held_by(self).recorder.refuse("a traced value is turned into text", hint)
 
     __repr__ = __str__
 
@@ -122,35 +123,35 @@ class Tracer(StandIn):
         return str(self)
 
     def __array__(self, *arguments: object, **keywords: object) -> np.ndarray:
-        held_of(self).recorder.refuse("a function that is not traced asks for the data of a traced value")
+        held_by(self).recorder.refuse("a function that is not traced asks for the data of a traced value")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **keywords: object) -> object:
-        recorder = held_of(self).recorder
+        recorder = held_by(self).recorder
         if method == "__call__":
             return recorder.call(ufunc, inputs, keywords)
         callee = recorder.add("getattr", [recorder.value_of(ufunc)], name=method)
         return recorder.call_value(getattr(ufunc, method), callee, inputs, keywords)
 
     def __array_function__(self, function: Callable, types: object, arguments: tuple, keywords: dict) -> object:
-        return held_of(self).recorder.call(function, arguments, keywords)
+        return held_by(self).recorder.call(function, arguments, keywords)
 
     def __pow__(self, other: object, modulo: object = None) -> object:
-        recorder = held_of(self).recorder
+        recorder = held_by(self).recorder
         if modulo is not None:
             return recorder.call(pow, (self, other, modulo), {})
         return recorder.operator("pow", operator.pow, self, other)
 
     def __abs__(self) -> object:
-        return held_of(self).recorder.call(abs, (self,), {})
+        return held_by(self).recorder.call(abs, (self,), {})
 
     def __round__(self, *digits: object) -> object:
-        return held_of(self).recorder.call(round, (self, *digits), {})
+        return held_by(self).recorder.call(round, (self, *digits), {})
 
     def __divmod__(self, other: object) -> object:
-        return held_of(self).recorder.call(divmod, (self, other), {})
+        return held_by(self).recorder.call(divmod, (self, other), {})
 
     def __rdivmod__(self, other: object) -> object:
-        return held_of(self).recorder.call(divmod, (other, self), {})
+        return held_by(self).recorder.call(divmod, (other, self), {})
 
     def __copy__(self) -> object:
         return self._copied("__copy__")
@@ -159,7 +160,7 @@ class Tracer(StandIn):
         return self._copied("__deepcopy__", {})
 
     def _copied(self, method: str, *arguments: object) -> object:
-        held = held_of(self)
+        held = held_by(self)
         if is_immutable(held.example):
             return self
         return held.recorder.call_value(
@@ -177,28 +178,33 @@ class Method(StandIn):
         held.value()  # Python reads the method before it evaluates the arguments
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
-        held = held_of(self)
+        held = held_by(self)
         return held.recorder.call_value(held.example, held.value(), arguments, keywords)
 
 
 def static_attribute(held: Held, name: str, example: object) -> object:
     """An attribute that inputs of a trace share; the graph checks that they do."""
     load = _load_attribute(held, name)
-    held.recorder.assume_equal(held.value(), f".{name}", load, example, f"`.{name}`")
+    _assume(held, f".{name}", load, example, f"`.{name}`")
     return held.recorder.stand_in(example, load)
 
 
 def static_value(held: Held) -> object:
     """The value itself, where it is one that decides types (a dtype); the graph checks it."""
-    held.recorder.assume_equal(held.value(), "itself", held.value, held.example, "the value")
+    _assume(held, "itself", held.value, held.example, "the value")
     return held.example
 
 
 def static_length(held: Held) -> int:
     """The number of elements of a traced tuple, such as a shape; the graph checks it."""
     found = lambda: held.recorder.add("builtin.len", [held.value()])  # noqa: E731
-    held.recorder.assume_equal(held.value(), "len", found, len(held.example), "the length")
+    _assume(held, "len", found, len(held.example), "the length")
     return len(held.example)
+
+
+def _assume(held: Held, fact: str, found: Callable, expected: object, what: str) -> None:
+    value = held.value()
+    assume_equal(held.recorder, (value, fact), found, expected, what, early=held.recorder.is_early(value))
 
 
 def unpack(held: Held, count: int) -> list[object]:
@@ -266,10 +272,10 @@ def _forward(name: str, function: Callable) -> Callable:
 
 def _comparison(name: str, function: Callable) -> Callable:
     def compare(self: Tracer, other: object) -> object:
-        if isinstance(held_of(self).example, np.dtype) and name in ("eq", "ne"):
+        if isinstance(held_by(self).example, np.dtype) and name in ("eq", "ne"):
             held = held_of(other)
             expected = static_value(held) if type(other) is Tracer else other if held is None else held.example
-            return function(static_value(held_of(self)), expected)
+            return function(static_value(held_by(self)), expected)
         return _record(name, function, self, other)
 
     return compare

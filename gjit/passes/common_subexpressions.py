@@ -11,13 +11,14 @@ from collections.abc import Hashable
 from gjit.ir.constants import constant_key
 from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ops import Effect, Kind, Op, effects_of, table
+from gjit.ops import Effect, Kind, effects_of, table
+from gjit.passes.facts import has_plain_items, has_plain_truth
 
 _MERGED_KINDS = frozenset(Kind) - {Kind.CONTROL}
 _NEVER_WARNS = frozenset({Kind.INDEX, Kind.VIEW, Kind.CONTAINER})
 _READING_KINDS = frozenset({Kind.OPERATOR, Kind.ELEMENTWISE, Kind.REDUCTION})
 _OWN_SCOPE = frozenset({"function", "comprehension"})
-_LOOPS = frozenset({"for", "while"})
+_CHANGES = Effect.WRITES | Effect.ORDERED
 
 
 def common_subexpressions(graph: Graph) -> bool:
@@ -47,8 +48,12 @@ class _Merging:
         for node in block:
             if node.blocks:
                 yield self._control(node)
-            elif not self._merge(node, added) and effects_of(node) & (Effect.WRITES | Effect.ORDERED):
+                continue
+            effects = effects_of(node)
+            if effects & _CHANGES:
                 self._next_epoch()
+            else:
+                self._merge(node, effects, added)
         for key in added:
             del self._known[key]
 
@@ -68,29 +73,23 @@ class _Merging:
         self._newest += 1
         self._epoch = self._newest
 
-    def _merge(self, node: Node, added: list[Hashable]) -> bool:
-        row = table.get(node.op)
-        if row is None or len(node.results) != 1 or not _may_merge(node, row):
-            return False
-        key = self._key(node)
+    def _merge(self, node: Node, effects: Effect, added: list[Hashable]) -> None:
+        if not _may_merge(node, effects):
+            return
+        key = self._key(node, self._epoch if effects & Effect.READS else None)
         if key is None:
-            return False
+            return
         first = self._known.get(key)
         if first is None:
             self._known[key] = node
             added.append(key)
-            return False
-        if not _may_be_one(first.result, node.result, effects_of(node)):
-            return False
-        node.replace_with([first.result])
-        self.changed = True
-        return True
+        elif _may_be_one(first.result, node.result, effects):
+            node.replace_with([first.result])
+            self.changed = True
 
-    def _key(self, node: Node) -> Hashable | None:
-        epoch = self._epoch if effects_of(node) & Effect.READS else None
+    def _key(self, node: Node, epoch: int | None) -> Hashable | None:
         inputs = tuple(constant_key(value.value) if isinstance(value, Constant) else value for value in node.inputs)
-        attributes = tuple(sorted(node.attributes.items()))
-        key = node.op, inputs, node.labels, attributes, epoch
+        key = node.op, inputs, node.labels, tuple(sorted(node.attributes.items())), epoch
         try:
             hash(key)
         except TypeError:
@@ -98,9 +97,9 @@ class _Merging:
         return key
 
 
-def _may_merge(node: Node, row: Op) -> bool:
-    effects = effects_of(node)
-    if row.kind not in _MERGED_KINDS or effects & (Effect.WRITES | Effect.ORDERED):
+def _may_merge(node: Node, effects: Effect) -> bool:
+    row = table.get(node.op)
+    if row is None or len(node.results) != 1 or row.kind not in _MERGED_KINDS:
         return False
     return not effects & Effect.RAISES or row.kind in _NEVER_WARNS
 
@@ -121,14 +120,24 @@ def _only_reads(user: Node) -> bool:
 
 
 def _writing_nodes(graph: Graph) -> set[Node]:
-    """Every node with blocks in which something may be written."""
+    """Every node with blocks that may write, or in which something may be written."""
     writing: set[Node] = set()
     for node in graph.all_nodes():
-        if node.is_terminator or node.blocks and node.op in ("if", "and", "or", "for", "while", "function"):
+        owner = node if node.blocks else node.block.owner
+        if not isinstance(owner, Node) or owner in writing or not _changes_memory(node):
             continue
-        if effects_of(node) & (Effect.WRITES | Effect.ORDERED):
-            owner: Block | Node | Graph | None = node
-            while isinstance(owner, Node) and owner not in writing:
-                writing.add(owner)
-                owner = owner.block.owner
+        while isinstance(owner, Node) and owner not in writing:
+            writing.add(owner)
+            owner = owner.block.owner
     return writing
+
+
+def _changes_memory(node: Node) -> bool:
+    match node.op:
+        case "if" | "and" | "or" | "condition":
+            return not has_plain_truth(node.inputs[0])
+        case "for":
+            return not has_plain_items(node.inputs[0])
+        case "while" | "function":
+            return False
+    return not node.is_terminator and bool(effects_of(node) & _CHANGES)

@@ -5,6 +5,8 @@ Before: `%y = invoke(%x) function="square"`. After: `%y = operator.mul(%x, %x)`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from gjit.ir.analysis import adopt_slot
 from gjit.ir.clone import clone_block_into
 from gjit.ir.graph import Constant, Graph, Node, Value
@@ -14,13 +16,15 @@ LARGEST = 40
 """Nodes of the largest function that is inlined."""
 LARGEST_GRAPH = 20_000
 """Nodes beyond which a graph grows no more."""
+_LEFT_ALONE = frozenset({"cell", "import", "capture.store"})
 
 
 def inline(graph: Graph) -> bool:
     """Inline calls, and the calls that come in with them. Nodes keep the places in the source that they had.
 
-    Left alone are functions with control flow, inner functions or variables that are cells, calls that use
-    defaults, spreads or variadic parameters, and recursion.
+    Left alone are functions with control flow, inner functions or variables that are cells, functions of another
+    file (a generated function has the lines of one file), calls that use defaults, spreads or variadic parameters,
+    and recursion. So are functions that call unknown objects, which may ask who called them.
     """
     changed = False
     active: dict[Node, frozenset[str]] = {}
@@ -31,7 +35,7 @@ def inline(graph: Graph) -> bool:
         name = node.attributes["function"]
         callee = graph.functions.get(name)
         around = active.get(node, frozenset()) | {name}
-        if callee is None or callee is graph or name in active.get(node, ()) or not _is_small(callee):
+        if callee is None or callee is graph or name in active.get(node, ()) or not _may_inline(graph, callee):
             continue
         arguments = bind_arguments(node, callee)
         if arguments is None or None in arguments:
@@ -46,13 +50,23 @@ def inline(graph: Graph) -> bool:
     return changed
 
 
-def _is_small(callee: Graph) -> bool:
+def _may_inline(graph: Graph, callee: Graph) -> bool:
     if callee.block.terminator is None or callee.block.terminator.op != "return":
         return False
+    file = graph.span.file if graph.span is not None else None
     for count, node in enumerate(callee.block):
-        if count >= LARGEST or node.blocks or node.op in ("cell", "import", "capture.store"):
+        if count >= LARGEST or node.blocks or node.op in _LEFT_ALONE:
+            return False
+        if node.op == "call" and not _calls_array_method(node):
+            return False
+        if node.span is not None and file not in (None, node.span.file):
             return False
     return True
+
+
+def _calls_array_method(node: Node) -> bool:
+    lookup = node.inputs[0].producer
+    return isinstance(lookup, Node) and lookup.op == "getattr" and hasattr(np.ndarray, str(lookup.attributes["name"]))
 
 
 def _inline_call(graph: Graph, node: Node, callee: Graph, arguments: list[Value]) -> list[Node]:

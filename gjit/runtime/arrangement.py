@@ -67,8 +67,9 @@ class Arrangement:
 
     def view(self, array: np.ndarray) -> np.ndarray:
         """An array as tiles see it, without a copy."""
-        if self.order is Order.F:
-            array = array.reshape(_aligned(array.shape, len(self.space))).T
+        if self.order is Order.C:
+            return array.reshape(-1) if self.flat and len(self.space) > 1 else array
+        array = array.reshape(_aligned(array.shape, len(self.space))).T
         return array.reshape(-1) if self.flat else array
 
 

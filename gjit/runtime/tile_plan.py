@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import CodeType
+
+import numpy as np
 
 from gjit.ir.graph import Node, Value
 from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, cut, slack, tile_length
-from gjit.runtime.layout import has_distinct_elements
+from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
+from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_values import Item, Step, Typing, Unsupported
+from gjit.runtime.scalars import loop_scalar
 from gjit.runtime.tile_program import Program, Work, write_program
 from gjit.runtime.totals import Leaf, leaves_of
 from gjit.scheduler.fusible import REDUCTIONS, Form
+from gjit.source import Span
 
 _LEAF_GRAIN = 1024
 """Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold
@@ -28,27 +34,34 @@ class Plan:
     read        the inputs that steps read; `written` those that in-place operators write
     store       the final store; `deferred` when it goes through a temporary, the last output
     foreign     positions of reductions, whose warnings name a line of NumPy's own files
+    elements    how many elements the steps on tiles work on, all together
+    template    the arguments of the generated function; constants are there, the others are filled in for each run:
+                `scalars` (converted to the dtype of the loop), `operands`, `places` of outputs and the like, and
+                `cuts` of the scratch block (place, first and last byte, dtype, shape); `checks` are only converted
     """
 
-    node: Node
+    parameters: list[Value]
+    spans: list[Span | None]
     program: Program
     work: Work
-    typing: Typing
     ranges: list[tuple[int, ...]]
     leaves: list[Leaf]
-    capacity: int
     values: list[tuple[str, object]]
     read: list[Value]
     written: list[Value]
     store: Step | None
     deferred: bool
     foreign: frozenset[int]
-
-    @property
-    def elements(self) -> int:
-        """How many elements the steps on tiles work on, all together."""
-        space = self.work.arrangement
-        return space.lead * max(map(space.elements, space.varying)) * len(self.work.steps)
+    elements: int = 0
+    codes: frozenset[CodeType] = frozenset()
+    memory_order: str = "C"
+    template: list[object] = field(default_factory=list)
+    checks: list[tuple[Value, np.dtype]] = field(default_factory=list)
+    scalars: list[tuple[int, Value, np.dtype]] = field(default_factory=list)
+    operands: list[tuple[int, Value, Item]] = field(default_factory=list)
+    places: list[tuple[int, str, int]] = field(default_factory=list)
+    cuts: list[tuple[int, int, int, np.dtype, Shape]] = field(default_factory=list)
+    scratch_bytes: int = 0
 
 
 def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
@@ -68,11 +81,52 @@ def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
     program = write_program(work)
     length = tile_length(arrangement, _bytes_per_step(work, program))
     ranges, leaves, capacity = _ranges(work, length)
-    values = [_origin(value, typing, work, before) for value in node.blocks[0].terminator.inputs]
+    values = [_origin(value, typing, work) for value in node.blocks[0].terminator.inputs]
     read = _read(typing, [*before, *steps])
-    return Plan(
-        node, program, work, typing, ranges, leaves, capacity, values, read, written, store, deferred, foreign
+    spans = [step.node.span for step in typing.steps]
+    plan = Plan(
+        node.blocks[0].parameters, spans, program, work, ranges, leaves, values, read, written, store, deferred, foreign
     )
+    plan.elements = arrangement.lead * max(map(arrangement.elements, arrangement.varying)) * len(steps)
+    plan.codes = program.codes
+    plan.memory_order = "F" if arrangement.order is Order.F else "C"
+    _prepare_arguments(plan, typing)
+    _prepare_scratch(plan, capacity)
+    return plan
+
+
+def _prepare_arguments(plan: Plan, typing: Typing) -> None:
+    plan.template = [None] * len(plan.program.arguments)
+    plan.checks = [(typing.value_of(item), dtype) for item, dtype in plan.program.checks if not item.constant]
+    for item, dtype in plan.program.checks:
+        if item.constant:
+            loop_scalar(typing.value_of(item).value, dtype)
+    for place, (_, meaning, dtype) in enumerate(plan.program.arguments):
+        if not isinstance(meaning, Item):
+            plan.places.append((place, *meaning))
+            continue
+        value = typing.value_of(meaning)
+        if meaning.constant:
+            plan.template[place] = value.value if dtype is None else loop_scalar(value.value, dtype)
+        elif dtype is not None:
+            plan.scalars.append((place, value, dtype))
+        else:
+            plan.operands.append((place, value, meaning))
+
+
+def _prepare_scratch(plan: Plan, capacity: int) -> None:
+    assignment, arrangement = plan.program.assignment, plan.work.arrangement
+    offsets = [0]
+    for size in assignment.sizes:
+        offsets.append(offsets[-1] + -(-size * capacity // ALIGNMENT) * ALIGNMENT)
+    plan.scratch_bytes = offsets[-1]
+    for place, kind, index in plan.places:
+        if kind == "scratch":
+            item = plan.program.temporaries[index]
+            shape = (capacity, *arrangement.tile_shape(item)[1:])
+            start = offsets[assignment.blocks[index]]
+            plan.cuts.append((place, start, start + size_of(shape) * item.dtype.itemsize, item.dtype, shape))
+    plan.places = [entry for entry in plan.places if entry[1] != "scratch"]
 
 
 def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[Step]]:
@@ -189,7 +243,7 @@ def _leaf_ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[L
     return ranges, leaves, max(stop - start for start, stop, *_ in ranges)
 
 
-def _origin(value: Value, typing: Typing, work: Work, before: list[Step]) -> tuple[str, object]:
+def _origin(value: Value, typing: Typing, work: Work) -> tuple[str, object]:
     item = typing.items[value]
     if item.root in work.outputs:
         return "output", work.outputs.index(item.root)

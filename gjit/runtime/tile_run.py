@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from gjit import settings
 from gjit.ir.graph import Constant, Value
 from gjit.runtime.floating_errors import Collector, RegionSource, collecting_modes, issue
 from gjit.runtime.layout import is_disturbed_by
-from gjit.runtime.pool import ALIGNMENT, scratch
-from gjit.runtime.region_values import Item, Step
+from gjit.runtime.pool import scratch
+from gjit.runtime.region_values import Step
+from gjit.runtime.scalars import Fallback, loop_scalar
 from gjit.runtime.threads import run_on_threads
 from gjit.runtime.tile_plan import Plan
 from gjit.runtime.totals import add_along_tree
@@ -21,25 +20,20 @@ THREADED_WORK = 4 << 20
 """From how many elements times steps on tiles are spread over threads."""
 
 
-class Fallback(Exception):
-    """NumPy's behaviour cannot be kept this time; nothing is written yet, and the twin runs."""
-
-
 class Overlap(Fallback):
-    """The same, where storing through a temporary can."""
+    """As Fallback, where storing through a temporary can."""
 
 
 class Run:
     """One evaluation of a plan."""
 
+    __slots__ = ("plan", "source", "values", "collector")
+
     def __init__(self, plan: Plan, inputs: tuple[object, ...], source: RegionSource):
         self.plan = plan
         self.source = source
-        self.arrangement = plan.work.arrangement
-        body = plan.node.blocks[0]
-        self.values: dict[Value, object] = dict(zip(body.parameters, inputs, strict=True))
-        positions = plan.program.lines
-        self.collector = Collector(plan.program.codes, positions, len(plan.typing.steps) - 1)
+        self.values: dict[Value, object] = dict(zip(plan.parameters, inputs, strict=True))
+        self.collector = Collector(plan.codes, plan.program.lines, len(plan.spans) - 1)
 
     def result(self) -> object:
         """One value, a tuple of several, or None; raises Fallback or Overlap before anything is written."""
@@ -53,7 +47,7 @@ class Run:
         else:
             results = self._evaluate(target)
         if self.collector.events:
-            issue(self.collector.found(), [step.node.span for step in self.plan.typing.steps], self.source)
+            issue(self.collector.found(), self.plan.spans, self.source)
         return results
 
     def _checked_target(self) -> np.ndarray | None:
@@ -72,8 +66,8 @@ class Run:
         return target
 
     def _check_write(self, array: np.ndarray, written: Value) -> None:
-        others = [value for value in self.plan.read + self.plan.written if value is not written]
-        if not array.flags.writeable or any(is_disturbed_by(self.values[value], array) for value in others):
+        others = [self.values[value] for value in self.plan.read + self.plan.written if value is not written]
+        if not array.flags.writeable or any(is_disturbed_by(other, array) for other in others):
             raise Fallback
 
     def _live(self, value: Value) -> object:
@@ -81,13 +75,11 @@ class Run:
 
     def _evaluate(self, target: np.ndarray | None) -> object:
         plan = self.plan
-        outputs = [self._empty(item) for item in plan.work.outputs]
+        outputs = [np.empty(item.shape, item.dtype, plan.memory_order) for item in plan.work.outputs]
         parts = [np.empty(len(plan.leaves), step.result.dtype) for step in plan.program.totals]
         try:
             if plan.program.before is not None:
                 plan.program.before(self.values)
-            for item, dtype in plan.program.checks:
-                loop_scalar(self._live(plan.typing.value_of(item)), dtype)
             arguments = self._arguments(outputs, target, parts)
         except (ArithmeticError, ValueError, TypeError):
             raise Fallback from None  # the twin raises it where it belongs
@@ -99,77 +91,45 @@ class Run:
             np.copyto(target, outputs[-1], "unsafe")
         return self._results(outputs, totals)
 
-    def _empty(self, item: Item) -> np.ndarray:
-        return np.empty(item.shape, item.dtype, order="C" if self.arrangement.order.name != "F" else "F")
-
-    # Arguments of the generated function.
-
     def _arguments(self, outputs: list[np.ndarray], target: np.ndarray | None, parts: list[np.ndarray]) -> list[object]:
-        found: list[object] = []
-        for _, meaning, dtype in self.plan.program.arguments:
-            if isinstance(meaning, Item):
-                found.append(self._operand(meaning, dtype))
-                continue
-            kind, index = meaning
-            if kind == "output":
-                found.append(self.arrangement.view(outputs[index]))
-            elif kind == "target":
-                found.append(self.arrangement.view(target))
-            else:
-                found.append(parts[index] if kind == "parts" else None)
-        return found
-
-    def _operand(self, item: Item, dtype: np.dtype | None) -> object:
-        value = self._live(self.plan.typing.value_of(item))
-        if item.position >= 0 and (value.dtype != item.dtype or value.shape != item.shape):
-            raise Fallback
-        if dtype is not None:
-            return loop_scalar(value, dtype)
-        return self.arrangement.view(value) if item.shape else value
-
-    # Tiles.
+        """The arguments of the generated function, but for scratch."""
+        plan = self.plan
+        view = plan.work.arrangement.view
+        arguments = list(plan.template)
+        for value, dtype in plan.checks:
+            loop_scalar(self.values[value], dtype)
+        for place, value, dtype in plan.scalars:
+            arguments[place] = loop_scalar(self.values[value], dtype)
+        for place, value, item in plan.operands:
+            found = self.values[value]
+            if item.position >= 0 and (found.dtype != item.dtype or found.shape != item.shape):
+                raise Fallback
+            arguments[place] = view(found) if item.shape else found
+        for place, kind, index in plan.places:
+            arguments[place] = parts[index] if kind == "parts" else view(target if kind == "target" else outputs[index])
+        return arguments
 
     def _run_tiles(self, arguments: list[object]) -> None:
-        ranges = iter(self.plan.ranges)
+        plan = self.plan
+        ranges = iter(plan.ranges)
 
         def work() -> None:
-            block = scratch.take(self._scratch_bytes())
+            block = scratch.take(plan.scratch_bytes)
+            own = list(arguments)
+            for place, start, stop, dtype, shape in plan.cuts:
+                own[place] = block[start:stop].view(dtype).reshape(shape)
             try:
-                self.plan.program.tiles(ranges, *self._with_scratch(arguments, block))
+                plan.program.tiles(ranges, *own)
             finally:
                 scratch.give(block)
 
         count = 1
-        if self.plan.elements >= THREADED_WORK:
-            count = max(min(settings.threads(), len(self.plan.ranges)), 1)
+        if plan.elements >= THREADED_WORK:
+            count = max(min(settings.threads(), len(plan.ranges)), 1)
         if count > 1:
             run_on_threads(work, count)
         else:
             work()
-
-    def _offsets(self) -> list[int]:
-        offsets = [0]
-        for size in self.plan.program.assignment.sizes:
-            offsets.append(offsets[-1] + -(-size * self.plan.capacity // ALIGNMENT) * ALIGNMENT)
-        return offsets
-
-    def _scratch_bytes(self) -> int:
-        return self._offsets()[-1]
-
-    def _with_scratch(self, arguments: list[object], block: np.ndarray) -> list[object]:
-        """The arguments of one thread: its own temporaries, cut from one block."""
-        offsets, program = self._offsets(), self.plan.program
-        filled = list(arguments)
-        for place, (_, meaning, _) in enumerate(program.arguments):
-            if isinstance(meaning, tuple) and meaning[0] == "scratch":
-                item = program.temporaries[meaning[1]]
-                shape = (self.plan.capacity, *self.arrangement.tile_shape(item)[1:])
-                offset = offsets[program.assignment.blocks[meaning[1]]]
-                size = math.prod(shape) * item.dtype.itemsize
-                filled[place] = block[offset : offset + size].view(item.dtype).reshape(shape)
-        return filled
-
-    # Results.
 
     def _total(self, step: Step, parts: np.ndarray) -> object:
         name = REDUCTIONS[step.node.op]
@@ -179,7 +139,7 @@ class Run:
             return function(parts)
         if name in ("sum", "mean"):
             total = add_along_tree(parts, self.plan.leaves)
-            return total if name == "sum" else total.dtype.type(total / np.intp(self.arrangement.lead))
+            return total if name == "sum" else total.dtype.type(total / np.intp(self.plan.work.arrangement.lead))
         extreme = step.function(parts)
         if extreme == 0 or extreme != extreme:
             raise Fallback  # which zero or which NaN it is depends on the order of evaluation
@@ -195,28 +155,3 @@ class Run:
         if len(results) == 1:
             return results[0]
         return tuple(results) if results else None
-
-
-def loop_scalar(value: object, dtype: np.dtype) -> np.ndarray:
-    """A scalar operand in the dtype of the loop, as the ufunc itself converts it.
-
-    Raises Fallback (or OverflowError) where NumPy would raise or warn: a Python number that does not fit.
-    """
-    array = np.asarray(value, dtype)
-    kind = type(value)
-    if kind is int and int(array.item().real) != value:
-        raise Fallback
-    if kind in (float, complex) and array.dtype.itemsize < (8 if array.dtype.kind == "f" else 16):
-        _check_narrowed(value, array)
-    return array
-
-
-def _check_narrowed(value: float | complex, array: np.ndarray) -> None:
-    """A finite number must stay finite and normal."""
-    tiny = float(np.finfo(array.dtype).tiny)
-    pairs = ((value.real, array.real.item()), (value.imag, array.imag.item()))
-    for before, after in pairs:
-        if math.isfinite(before) and before != 0 and not (math.isfinite(after) and abs(after) >= tiny):
-            raise Fallback
-
-

@@ -9,8 +9,9 @@ import numpy as np
 from gjit.ir.graph import Node
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_values import WEAK_TYPES, Unsupported
+from gjit.runtime.scalars import Fallback
 from gjit.runtime.tile_plan import Plan, plan_region
-from gjit.runtime.tile_run import Fallback, Overlap, Run
+from gjit.runtime.tile_run import Overlap, Run
 
 MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""
@@ -78,7 +79,7 @@ class TiledRegion:
             return None
         try:
             return plan_region(self.node, inputs, deferred)
-        except Unsupported:
+        except (Unsupported, Fallback):
             return None
 
 

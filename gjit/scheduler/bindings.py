@@ -59,27 +59,29 @@ class Environment:
 class Bindings:
     """Gives names to objects from outside; the names collide with none of the program's own."""
 
-    def __init__(self, graph: Graph, environment: Environment):
+    def __init__(self, graph: Graph, environment: Environment, function_name: str = ""):
         self.graph, self.environment = graph, environment
         self.objects: dict[str, object] = {}
         self.functions: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.closure: dict[str, int] = {}
-        self.names = Names()
+        self.names = Names(taken={function_name})
+        self._variables: set[str] = set()
         self._by_id: dict[int, str] = {}
         self._of_slot: dict[int, str] = {}
         self._plain = self._plain_globals()
 
     def reserved(self) -> set[str]:
-        """Names that no variable may take: globals that are read plainly, and the user's free variables."""
-        return {self.graph.captures[index].name for index in self._plain}
+        """Names that no variable may take: globals that are read plainly, and what has been bound before."""
+        bound = {*self.objects, *self.functions, *self.helpers, *self.closure}
+        return bound | {self.graph.captures[index].name for index in self._plain}
 
     def use(self, names: Names) -> None:
         """Take the names of the variables into account."""
+        names.taken |= self.names.taken
         self.names = names
-        for index in list(self._plain):
-            if self.graph.captures[index].name in names.variables.values():
-                self._plain.discard(index)
+        self._variables = set(names.variables.values())
+        self._plain = {index for index in self._plain if self.graph.captures[index].name not in self._variables}
 
     def _plain_globals(self) -> set[int]:
         return {
@@ -118,7 +120,7 @@ class Bindings:
 
     def builtin(self, name: str) -> ast.expr:
         """A built-in function by its plain name, unless something else has that name."""
-        if name in self.names.variables.values() or name in self.environment.globals:
+        if name in self._variables or name in self.environment.globals:
             return self.object(getattr(builtins, name), f"builtin_{name}")
         self.names.taken.add(name)
         return load(name)

@@ -37,6 +37,8 @@ class Definitions(ControlFlow):
         names = self._nonlocal_names(block, scope)
         if names:
             body.append(ast.Nonlocal(names))
+        for cell in self._unassigned_cells(block, scope):
+            body.append(ast.AnnAssign(store(self.variable(cell)), self.bindings.builtin("object"), None, 1))
         for value in parameters:
             if value in self.names.copies:
                 body.append(assign(store(self.variable(value)), load(self.names.copies[value])))
@@ -61,6 +63,12 @@ class Definitions(ControlFlow):
                 names[self.variable(cell)] = None
         return list(names)
 
+    def _unassigned_cells(self, block: Block, scope: Node | None) -> list[Value]:
+        """Variables of the function that only get values elsewhere, or never: Python has to be told that they are local."""
+        own = [node for node in block.all_nodes() if function_of(node) is scope]
+        assigned = {self.flow.resolve(node.inputs[0]) for node in own if node.op in ("store", "delete")}
+        return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
+
     def _function(self, node: Node) -> None:
         name = node.attributes["name"]
         (result,) = node.results
@@ -79,7 +87,7 @@ class Definitions(ControlFlow):
 
     def _comprehension_statement(self, node: Node) -> None:
         kind = node.attributes["kind"]
-        if kind == "generator":
+        if kind == "generator" or any(inner.op == "cell" for inner in node.blocks[0].all_nodes()):
             self._generator(node)
             return
         iterable = self.value(node.inputs[0])
@@ -89,14 +97,21 @@ class Definitions(ControlFlow):
         self._loop(node, iterable, (kind, name))
 
     def _generator(self, node: Node) -> None:
-        """A generator expression whose clauses need statements: a generator function made and called here."""
+        """A generator function that is made and called here: for a generator expression whose clauses need statements, and
+        for variables that belong to one run of a comprehension."""
+        kind = node.attributes["kind"]
         name, argument = self.names.fresh("generator"), self.names.fresh("iterable")
         iterable = self.value(node.inputs[0])
         with self.into([]) as body:
+            assigned = self._nonlocal_names(node.blocks[0], function_of(node))
+            if assigned:
+                self.emit(ast.Nonlocal(assigned), node)
             self._loop(node, load(argument), ("generator", ""))
         parameters = ast.arguments([], [ast.arg(argument)], None, [], [], None, [])
         self.emit(ast.FunctionDef(name, parameters, body, [], None), node)
         made = call(load(name), call(self.bindings.builtin("iter"), iterable))
+        if kind != "generator":
+            made = call(self.bindings.builtin(kind), made)
         self.emit(assign(self.target(node.result), made), node)
 
     def _loop(self, node: Node, iterable: ast.expr, collector: tuple[str, str]) -> None:
@@ -166,7 +181,7 @@ class Definitions(ControlFlow):
 
     def parameter_names(self, parameters: list[Value]) -> list[str]:
         """The names of parameters that may be unused."""
-        return [self.names.variables.get(value) or self.names.fresh(value.name or "unused") for value in parameters]
+        return [self.names.variables.get(value) or self.names.fresh("unused") for value in parameters]
 
     def _assign_results(self, node: Node, invocation: ast.expr) -> None:
         if not node.results:

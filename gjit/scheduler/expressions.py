@@ -11,7 +11,7 @@ from gjit.ops.names import object_named
 from gjit.ops.row import table
 from gjit.scheduler.bindings import Bindings
 from gjit.scheduler.flow import Flow
-from gjit.scheduler.naming import Names
+from gjit.scheduler.naming import Names, hint_of
 from gjit.scheduler.stacking import Folding, is_atom, is_same
 from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, call, has_weak_type, load, located, store
 from gjit.source import Span
@@ -104,7 +104,7 @@ class Expressions:
         left, right = map(self.value, node.inputs)
         if has_weak_type(node.inputs[0]):
             return ast.BinOp(left, IN_PLACE[node.op](), right)
-        return call(self.bindings.object(object_named(_module_name(node.op)), node.op), left, right)
+        return call(self.bindings.object(object_named(node.op), node.op), left, right)
 
     # Calls
 
@@ -313,7 +313,7 @@ class Expressions:
         """What a value is assigned to: its variable, or the pattern that takes it apart."""
         node = self.folding.targets.get(value)
         if node is None:
-            return store(self.names.variables.get(value) or self.names.fresh("_"))
+            return store(self.names.variables.get(value) or self.names.unused(hint_of(value) or "_"))
         return self.locate(self.target_of(node), node)
 
     def target_of(self, node: Node) -> ast.expr:
@@ -332,12 +332,6 @@ class Expressions:
             position = node.attributes["before"]
             elements[position] = ast.Starred(elements[position], ast.Store())
         return ast.Tuple(elements, ast.Store())
-
-
-def _module_name(op: str) -> str:
-    """The function of the `operator` module for an operator op."""
-    name = op.removeprefix("operator.")
-    return f"operator.{name}_" if name in ("and", "or", "not", "is") else op
 
 
 def _last_compare(node: Node) -> Node | None:

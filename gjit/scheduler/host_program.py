@@ -55,11 +55,20 @@ class HostProgram:
     closure: dict[str, int]
     regions: list[RegionCall] = field(default_factory=list)
     twins: list[ast.FunctionDef] = field(default_factory=list)
+    _codes: dict[str, CodeType] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def file(self) -> str:
         """The file that the code of the program says it comes from: the user's."""
         return self.graph.span.file if self.graph.span else "<gjit>"
+
+    def code(self, name: str) -> CodeType:
+        """The code object of a function of the module: the program's own, or a twin's."""
+        if not self._codes:
+            module = compile(self.tree, self.file, "exec", dont_inherit=True)
+            factory = next(iter(_inner_codes(module)))
+            self._codes.update((code.co_name, code) for code in _inner_codes(factory))
+        return self._codes[name]
 
 
 def host_program(graph: Graph, environment: Environment | None = None) -> HostProgram:
@@ -73,7 +82,7 @@ def host_program(graph: Graph, environment: Environment | None = None) -> HostPr
     def double(x):
         return x + x
     """
-    bindings = Bindings(graph, environment or Environment())
+    bindings = Bindings(graph, environment or Environment(), _identifier(graph.name))
     printer = _printer(graph, graph.block, bindings)
     arguments = printer.arguments(graph.parameters)
     body = printer.function_body(graph.block, None, graph.block.parameters)
@@ -122,7 +131,7 @@ def compile_host_program(
         KeyError: a name that the program needs is bound to nothing.
     """
     cells = _cells(program, closure_cells or {}, extra_bindings or {})
-    code = _codes(program)[_identifier(program.graph.name)]
+    code = program.code(_identifier(program.graph.name))
     qualified_name = qualified_name or program.graph.name
     code = _renamed(code, program.graph.name.rpartition(".")[2], qualified_name)
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -139,8 +148,7 @@ def compile_twins(
 ) -> list[FunctionType]:
     """Make the twins of the regions of a host program, in their order; arguments as of `compile_host_program`."""
     cells = _cells(program, closure_cells or {}, extra_bindings or {})
-    codes = _codes(program)
-    made = [codes[region.twin] for region in program.regions]
+    made = [program.code(region.twin) for region in program.regions]
     return [FunctionType(code, globals, code.co_name, None, tuple(cells[n] for n in code.co_freevars)) for code in made]
 
 
@@ -149,7 +157,6 @@ def _printer(graph: Graph, block: Block, bindings: Bindings) -> Definitions:
     folding = fold(block, graph, flow)
     found = interference(block, graph, flow, folding)
     names = name_values(block, flow, found, bindings.reserved())
-    names.taken |= bindings.names.taken
     bindings.use(names)
     return Definitions(graph, flow, folding, names, bindings)
 
@@ -183,13 +190,6 @@ def _cells(program: HostProgram, closure: dict[str, CellType], extra: dict[str, 
 
 def _in_cell(value: object) -> CellType:
     return value if isinstance(value, CellType) else CellType(value)
-
-
-def _codes(program: HostProgram) -> dict[str, CodeType]:
-    """The code objects of the functions in the factory, by name."""
-    module = compile(program.tree, program.file, "exec", dont_inherit=True)
-    factory = next(_inner_codes(module))
-    return {code.co_name: code for code in _inner_codes(factory)}
 
 
 def _inner_codes(code: CodeType) -> Iterable[CodeType]:

@@ -175,7 +175,9 @@ class _Walker:
         for block in node.blocks:
             starts |= self.block(block, context.inside(live, node.results))
         if node.op != "if":
-            starts |= self.moves(node.results, node.inputs, live, context.scope)
+            # Printed as statements, the left operand goes into the result before the right one is evaluated.
+            at_left = live if node in self.folding.inline else live | starts
+            starts |= self.moves(node.results, node.inputs, at_left, context.scope)
         return starts | self.variables(node.inputs)
 
     def _loop(self, node: Node, live: Live, context: _Context) -> tuple[Live, list[Value]]:

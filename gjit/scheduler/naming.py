@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.liveness import Interference
 
@@ -23,12 +23,19 @@ class Names:
     variables: dict[Value, str] = field(default_factory=dict)
     copies: dict[Value, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    _unused: dict[str, str] = field(default_factory=dict)
 
     def fresh(self, hint: str) -> str:
         """A name that nothing else has, close to `hint`."""
         name = next(name for name in _numbered(hint) if name not in self.taken)
         self.taken.add(name)
         return name
+
+    def unused(self, hint: str) -> str:
+        """A name for what is assigned and never read; the same one for the same hint."""
+        if hint not in self._unused:
+            self._unused[hint] = self.fresh(hint)
+        return self._unused[hint]
 
 
 @dataclass(slots=True, eq=False)
@@ -97,12 +104,13 @@ def _is_moved_into(parameter: Value, cell: Value) -> bool:
 def _variables(found: Interference) -> dict[Value, _Variable]:
     exclusive = found.exclusive.union(found.cells)
     return {
-        value: _Variable({value}, set(edges), _hint(value), is_exclusive=value in exclusive)
+        value: _Variable({value}, set(edges), hint_of(value), is_exclusive=value in exclusive)
         for value, edges in reversed(found.edges.items())
     }
 
 
-def _hint(value: Value) -> str:
+def hint_of(value: Value) -> str:
+    """The user's name of a value, or an empty string."""
     if isinstance(value.producer, Node) and value.producer.op == "cell":
         return value.producer.attributes["name"]
     return value.name if value.name.isidentifier() and not keyword.iskeyword(value.name) else ""
@@ -115,8 +123,9 @@ def _fixed_names(block: Block, found: Interference) -> list[tuple[Value, str]]:
     ]
     fixed: list[tuple[Value, str]] = []
     for scope, parameters in [*reversed(scopes), (None, block.parameters)]:
-        fixed.extend((cell, _hint(cell)) for cell in found.cells if found.scopes[cell] is scope)
-        fixed.extend((value, value.name) for value in parameters)
+        fixed.extend((cell, hint_of(cell)) for cell in found.cells if found.scopes[cell] is scope)
+        if scope is not None or isinstance(block.owner, Graph):
+            fixed.extend((value, value.name) for value in parameters)
     return fixed
 
 

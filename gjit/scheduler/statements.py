@@ -108,7 +108,8 @@ class Statements(Expressions):
             return
         value = self.value(node.inputs[-1])
         target = self.target_of(node)
-        if isinstance(value, ast.Name) and isinstance(target, ast.Name) and value.id == target.id:
+        is_read_anew = self.flow.resolve(node.inputs[-1]) in self.folding.folded
+        if isinstance(value, ast.Name) and isinstance(target, ast.Name) and value.id == target.id and not is_read_anew:
             return
         self.emit(assign(target, value), node)
 

@@ -116,3 +116,20 @@ def test_nothing_is_shared_with_inner_functions():
         }
         """
     assert "%b = operator.mul(%x, 2) : int" in merged(text, INT)
+
+
+def test_a_truth_that_runs_code_may_write():
+    text = """
+        graph f(%x, %u) {
+          %a = getitem(%x, 0)
+          if(%u) {
+            then { yield }
+            else { yield }
+          }
+          %b = getitem(%x, 0)
+          %0 = tuple(%a, %b)
+          return %0
+        }
+        """
+    assert "%b = getitem(%x, 0) : scalar<int64>" in merged(text, INTEGERS, UNKNOWN)
+    assert "%b = getitem(%x, 0) : scalar<int64>" not in merged(text, INTEGERS, BOOL)

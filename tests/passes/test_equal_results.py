@@ -182,7 +182,7 @@ def described(value: object, seen: tuple = ()) -> object:
     return type(value), repr(value) if type(value).__repr__ is not object.__repr__ else ""
 
 
-@settings(max_examples=2500)
+@settings(max_examples=150)
 @given(programs())
 def test_the_passes_change_nothing_that_can_be_seen(graph: Graph):
     expected = outcome(graph, arguments())
@@ -227,7 +227,7 @@ def holds(type_, found: object) -> bool:
     return t.type_of(found) == type_ or type_ in (t.FUNCTION, t.CLASS, t.MODULE, t.GENERATOR)
 
 
-@settings(max_examples=2500)
+@settings(max_examples=150)
 @given(programs())
 def test_inferred_types_hold(graph: Graph):
     values = arguments()

@@ -1,28 +1,19 @@
-"""Copies of the user's functions that run against stand-ins: the same code, other globals and other cells."""
+"""Copies of the user's functions and classes that run against stand-ins: the same code, other globals and cells."""
 
 from __future__ import annotations
 
+import abc
 import dis
-import sys
 import types
 from collections.abc import Iterator
 
-import numpy as np
-
+from gjit.capture.assumptions import rely_on
+from gjit.capture.held import ORIGINAL
 from gjit.capture.recorder import Recorder
-from gjit.capture.resolve import is_immutable, is_stable_namespace
 from gjit.errors import TraceError
 from gjit.ir.capturable import has_graph
-from gjit.ir.graph import CaptureKind
+from gjit.ir.graph import CaptureKind, Value
 from gjit.source import Span
-
-
-def is_user_class(recorder: Recorder, kind: type) -> bool:
-    """Whether a class is the user's (or gjit's own), so that its methods are traced through."""
-    module = sys.modules.get(kind.__module__)
-    if kind.__module__.partition(".")[0] in (recorder.package, "gjit"):
-        return True
-    return module is not None and not is_stable_namespace(vars(module))
 
 
 def copy_function(recorder: Recorder, function: types.FunctionType) -> types.FunctionType:
@@ -58,11 +49,14 @@ def _fill(recorder: Recorder, name: str, cell: types.CellType, new: types.CellTy
 
 
 def _named(recorder: Recorder, name: str, kind: CaptureKind, thing: object, namespace: object) -> object:
-    """The stand-in for what a name is bound to. What the trace relies on is guarded; the rest is loaded each time."""
-    if is_immutable(thing) or has_graph(thing) or isinstance(thing, (types.FunctionType, type)):
-        recorder.guard(name, kind, thing, namespace)
-    guarded = not isinstance(thing, np.ndarray)
-    return recorder.stand_in(thing, lambda: recorder.load_name(name, kind, thing, namespace, guarded=guarded))
+    """The stand-in for what a name is bound to."""
+
+    def load() -> Value:
+        return recorder.load_name(name, kind, thing, namespace)
+
+    if not isinstance(thing, types.ModuleType):
+        rely_on(recorder, (id(namespace), name), load, thing, name)
+    return recorder.stand_in(thing, load)
 
 
 def _defaults(recorder: Recorder, function: types.FunctionType) -> tuple | None:
@@ -78,7 +72,7 @@ def _keyword_defaults(recorder: Recorder, function: types.FunctionType) -> dict[
 
 
 def _default(recorder: Recorder, thing: object) -> object:
-    return recorder.stand_in(thing, lambda: recorder.load_object(thing, "default", guarded=False))
+    return recorder.stand_in(thing, lambda: recorder.load_object(thing, "default"))
 
 
 class _Globals(dict):
@@ -102,6 +96,38 @@ def _globals_for(recorder: Recorder, real: dict[str, object]) -> _Globals:
     if known is None:
         known = recorder.known[id(real)] = real, _Globals(recorder, real)
     return known[1]
+
+
+def copy_class(recorder: Recorder, kind: type) -> type:
+    """A subclass of the user's class whose methods are copies: traced code makes its instances from it.
+
+    Classes that watch how they are made (a metaclass, `__init_subclass__`) are used as they are.
+    """
+    watched = any("__init_subclass__" in vars(parent) for parent in kind.__mro__[:-1])
+    if type(kind) not in (type, abc.ABCMeta) or watched or has_graph(kind):
+        return kind
+    members: dict[str, object] = {ORIGINAL: kind, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    for parent in reversed(kind.__mro__[:-1]):
+        if recorder.is_user_class(parent):
+            members.update((name, copy) for name, part in vars(parent).items() if (copy := _member(recorder, part)))
+    if "__eq__" in members:  # a class body that defines it loses the inherited hash
+        members.setdefault("__hash__", kind.__hash__)
+    if "__slots__" in vars(kind):
+        members["__slots__"] = ()
+    return type(kind)(kind.__name__, (kind,), members)
+
+
+def _member(recorder: Recorder, part: object) -> object:
+    """The copy of what a class body defines, or None for what needs none."""
+    match part:
+        case types.FunctionType():
+            return copy_function(recorder, part) if not part.__code__.co_filename.startswith("<") else None
+        case staticmethod() | classmethod():
+            inner = _member(recorder, part.__func__)
+            return None if inner is None else type(part)(inner)
+        case property():
+            return property(*(part_ and _member(recorder, part_) for part_ in (part.fget, part.fset, part.fdel)))
+    return None
 
 
 def _check(function: types.FunctionType) -> None:

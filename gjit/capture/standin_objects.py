@@ -8,13 +8,13 @@ import sys
 import types
 from collections.abc import Callable
 
-from gjit.capture.copies import copy_function
-from gjit.capture.recorder import Held, Recorder, StandIn, held_of
-from gjit.capture.resolve import is_immutable
+from gjit.capture.assumptions import rely_on
+from gjit.capture.function_copies import copy_function
+from gjit.capture.held import Held, StandIn, held_by
+from gjit.capture.recorder import Recorder
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Value
 
-_MISSING = object()
 _NOT_FORWARDED = {"__init__", "__new__", "__del__", "__init_subclass__", "__class_getitem__", "__repr__", "__str__"}
 _NOT_FORWARDED |= {"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__dir__", "__reduce__"}
 
@@ -30,23 +30,23 @@ class Instance(StandIn):
 
     @property
     def __class__(self) -> type:
-        return type(held_of(self).original)
+        return type(held_by(self).example)
 
     def __getattr__(self, name: str) -> object:
         written = object.__getattribute__(self, "_written")
         if name in written:
             return written[name]
-        held = held_of(self)
-        found = class_attribute(held.original, name)
+        held = held_by(self)
+        found = class_attribute(held.example, name)
         if isinstance(found, property) and type(found.fget) is types.FunctionType:
             return copy_function(held.recorder, found.fget)(self)
-        if _is_method(found) and name not in getattr(held.original, "__dict__", ()):
+        if _is_method(found) and name not in getattr(held.example, "__dict__", ()):
             return types.MethodType(method_of(held.recorder, found), self)
         return read_attribute(held, name, sys._getframe(1).f_code)
 
     def __setattr__(self, name: str, thing: object) -> None:
-        held = held_of(self)
-        found = class_attribute(held.original, name)
+        held = held_by(self)
+        found = class_attribute(held.example, name)
         if isinstance(found, property) and type(found.fset) is types.FunctionType:
             copy_function(held.recorder, found.fset)(self, thing)
             return
@@ -60,8 +60,8 @@ class Instance(StandIn):
 
 
 def object_stand_in(held: Held) -> Instance:
-    """The stand-in for `held.original`, with the special methods that its class defines."""
-    kind = type(held.original)
+    """The stand-in for `held.example`, with the special methods that its class defines."""
+    kind = type(held.example)
     return _class_for(held.recorder, kind)(held)
 
 
@@ -72,18 +72,16 @@ def _is_method(found: object) -> bool:
 def read_attribute(held: Held, name: str, reader: types.CodeType) -> object:
     """An attribute of an object. Immutable values are part of the trace, which checks that they stay the same; numbers
     that the reading code also assigns, as in `self.count += 1`, are values."""
-    thing = getattr(held.original, name)
+    thing = getattr(held.example, name)
     recorder = held.recorder
 
     def load() -> Value:
         return recorder.add("getattr", [held.value()], name=name)
 
-    if not is_immutable(thing):
-        return recorder.stand_in(thing, load)
     if type(thing) in (int, float, complex) and name in _assigned_attributes(reader):
         return recorder.result(thing, load())
-    recorder.assume_equal(held.value(), f".{name}", load, thing, f"`{type(held.original).__name__}.{name}`")
-    return thing
+    rely_on(recorder, (held, name), load, thing, f"`{type(held.example).__name__}.{name}`")
+    return recorder.stand_in(thing, load)
 
 
 @functools.cache
@@ -96,26 +94,25 @@ def class_attribute(thing: object, name: str) -> object:
     return next((vars(kind)[name] for kind in type(thing).__mro__ if name in vars(kind)), None)
 
 
-class Super(StandIn):
-    """Stands for `super()` where the object has a stand-in: the methods found are copies."""
+class Super:
+    """Stands for `super()` in the methods of stand-ins and of objects made while tracing: what it finds are copies."""
 
-    __slots__ = ("_gjit", "_after", "_instance")
+    __slots__ = ("_recorder", "_after", "_this")
 
-    def __init__(self, after: type, instance: Instance):
-        super().__init__(held_of(instance))
-        self._after, self._instance = after, instance
+    def __init__(self, recorder: Recorder, after: type, this: object):
+        self._recorder, self._after, self._this = recorder, after, this
 
     def __getattr__(self, name: str) -> object:
-        held = held_of(self)
-        order = type(held.original).__mro__
+        recorder, this = self._recorder, self._this
+        order = recorder.example_of(this).__class__.__mro__
         for kind in order[order.index(self._after) + 1 :]:
-            found = vars(kind).get(name, _MISSING)
-            if _is_method(found):
-                return types.MethodType(method_of(held.recorder, found), self._instance)
+            found = vars(kind).get(name)
+            if _is_method(found) and recorder.is_user_class(kind):
+                return types.MethodType(method_of(recorder, found), this)
             if isinstance(found, property) and type(found.fget) is types.FunctionType:
-                return copy_function(held.recorder, found.fget)(self._instance)
-        thing = getattr(super(self._after, held.original), name)
-        return held.recorder.stand_in(thing, lambda: held.recorder.load_object(thing, name, guarded=True))
+                return copy_function(recorder, found.fget)(this)
+        thing = getattr(super(self._after, recorder.example_of(this)), name)
+        return recorder.stand_in(thing, lambda: recorder.load_object(thing, name))
 
 
 def _class_for(recorder: Recorder, kind: type) -> type[Instance]:
@@ -137,4 +134,4 @@ def _forwarded(recorder: Recorder, function: Callable) -> Callable:
 
 def method_of(recorder: Recorder, function: Callable) -> Callable:
     """A function of a class as traced code sees it, without a receiver."""
-    return recorder.stand_in(function, lambda: recorder.load_object(function, function.__name__, guarded=True))
+    return recorder.stand_in(function, lambda: recorder.load_object(function, function.__name__))

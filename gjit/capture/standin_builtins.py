@@ -6,8 +6,10 @@ import builtins
 import importlib
 import sys
 
-from gjit.capture.objects import Instance, Super
-from gjit.capture.recorder import Held, Recorder, StandIn, depends_on_trace, held_of
+from gjit.capture.assumptions import assume_is
+from gjit.capture.held import Held, StandIn, depends_on_trace, held_by, held_of, is_copied_instance, original_class
+from gjit.capture.recorder import Recorder
+from gjit.capture.standin_objects import Instance, Super
 from gjit.capture.tracers import Tracer, static_length
 from gjit.ir.graph import Constant
 
@@ -28,8 +30,8 @@ class Builtin(StandIn):
         self._needs_itself = needs_itself
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
-        held = held_of(self)
-        function = held.original
+        held = held_by(self)
+        function = held.example
         if self._needs_itself:
             traced = bool(arguments) and type(arguments[0]) is Tracer and not isinstance(arguments[0], (tuple, list))
         else:
@@ -39,25 +41,25 @@ class Builtin(StandIn):
         return held.recorder.call(function, arguments, keywords)
 
     def __getattr__(self, name: str) -> object:
-        return getattr(held_of(self).original, name)
+        return getattr(held_by(self).example, name)
 
     def __eq__(self, other: object) -> object:
         held = held_of(other)
         if type(other) is Tracer:
-            return other == held_of(self).original
-        return held_of(self).original is (other if held is None else held.original)
+            return other == held_by(self).example
+        return held_by(self).example is (other if held is None else held.example)
 
     def __hash__(self) -> int:
-        return hash(held_of(self).original)
+        return hash(held_by(self).example)
 
     def __or__(self, other: object) -> object:
-        return held_of(self).original | _real(other)
+        return held_by(self).example | _real(other)
 
     def __ror__(self, other: object) -> object:
-        return _real(other) | held_of(self).original
+        return _real(other) | held_by(self).example
 
     def __getitem__(self, item: object) -> object:
-        return held_of(self).original[item]
+        return held_by(self).example[item]
 
 
 def tracing_builtins(recorder: Recorder) -> dict[str, object]:
@@ -65,7 +67,7 @@ def tracing_builtins(recorder: Recorder) -> dict[str, object]:
     made = dict(vars(builtins))
     for name in (*_RECORDED.split(), *_OF_ARRAYS.split()):
         function = made[name]
-        held = Held(recorder, function, lambda function=function: Constant(function), function)
+        held = Held(recorder, function, lambda function=function: Constant(function))
         made[name] = Builtin(held, name in _OF_ARRAYS.split())
         recorder.known[id(function)] = function, made[name]
     made.update(
@@ -75,7 +77,7 @@ def tracing_builtins(recorder: Recorder) -> dict[str, object]:
         isinstance=lambda thing, classes: _is_instance(recorder, thing, classes),
         issubclass=lambda kind, classes: issubclass(_real(kind), _real(classes)),
         type=_Type(recorder),
-        super=_super,
+        super=_Super(recorder),
         __import__=lambda *arguments: _import(recorder, *arguments),
     )
     return made
@@ -85,8 +87,10 @@ def _real(thing: object) -> object:
     """The class or function itself, also inside tuples."""
     if type(thing) is tuple:
         return tuple(map(_real, thing))
+    if isinstance(thing, type):
+        return original_class(thing)
     held = held_of(thing)
-    return held.original if held is not None and getattr(type(thing), "is_function", False) else thing
+    return held.example if held is not None and getattr(type(thing), "is_function", False) else thing
 
 
 class _Length:
@@ -119,37 +123,40 @@ class _Type:
         kind = type(held.example)
         if type(arguments[0]) is Tracer:
             found = self._recorder.add("builtin.type", [held.value()])
-            self._recorder.assume_is(found, self._recorder.value_of(kind), f"the type is {kind}")
-        return self._recorder.stand_in(kind, lambda: self._recorder.load_object(kind, kind.__name__, guarded=True))
+            assume_is(self._recorder, (held.value(), "type"), lambda: found, kind, f"the type is {kind}")
+        return self._recorder.stand_in(kind, lambda: self._recorder.load_object(kind, kind.__name__))
 
 
 def _is_instance(recorder: Recorder, thing: object, classes: object) -> bool:
     classes = _real(classes)
     answer = isinstance(thing, classes)
     if type(thing) is Tracer:
-        held = held_of(thing)
-        recorder.assume(
-            f"isinstance {classes}",
-            held.value(),
-            lambda: recorder.add(
-                "operator.is",
-                [recorder.add("builtin.isinstance", [held.value(), recorder.value_of(classes)]), Constant(answer)],
-            ),
-            f"`isinstance(..., {classes})` is {answer}",
-        )
+        value = held_by(thing).value()
+        found = lambda: recorder.add("builtin.isinstance", [value, recorder.value_of(classes)])  # noqa: E731
+        message = f"`isinstance(..., {classes})` is {answer}"
+        assume_is(recorder, (value, "isinstance", classes), found, answer, message, early=recorder.is_early(value))
     return answer
 
 
-def _super(*arguments: object) -> object:
-    """`super()`, for objects with and without a stand-in."""
-    if not arguments:
-        frame = sys._getframe(1)
-        names = frame.f_locals
-        arguments = names["__class__"], names[frame.f_code.co_varnames[0]]
-    after, this = arguments
-    return Super(after, this) if issubclass(type(this), Instance) else super(after, this)
+class _Super:
+    """`super`, for objects with and without a stand-in."""
+
+    __slots__ = ("_recorder",)
+
+    def __init__(self, recorder: Recorder):
+        self._recorder = recorder
+
+    def __call__(self, *arguments: object) -> object:
+        if not arguments:
+            frame = sys._getframe(1)
+            names = frame.f_locals
+            arguments = names["__class__"], names[frame.f_code.co_varnames[0]]
+        after, this = original_class(arguments[0]), arguments[1]
+        if issubclass(type(this), Instance) or is_copied_instance(this):
+            return Super(self._recorder, after, this)
+        return super(after, this)
 
 
 def _import(recorder: Recorder, name: str, *arguments: object) -> object:
     found = importlib.__import__(name, *arguments)
-    return recorder.stand_in(found, lambda: recorder.load_object(found, name, guarded=True))
+    return recorder.stand_in(found, lambda: recorder.load_object(found, name))
