@@ -75,12 +75,17 @@ def rely_on(recorder: Recorder, key: Hashable, load: Load, thing: object, what: 
     if is_immutable(thing):
         assume_equal(recorder, key, load, thing, what, early=True)
     elif has_graph(thing) or isinstance(thing, _IDENTITIES):
-        assume_is(recorder, key, load, thing, f"{what} is {thing!r}", early=True)
+        assume_is(recorder, key, load, thing, f"{what} is {name_of(thing)}", early=True)
     elif known is not None and held_of(known[1]) is not None:
         assume_is(recorder, key, load, known[1], f"{what} is an object that was met before", early=True)
     elif recorder.is_user_class(type(thing)):
         found = _type_of(recorder, load)
         assume_is(recorder, key, found, type(thing), f"{what} is an instance of {type(thing).__name__}", early=True)
+
+
+def name_of(thing: object) -> str:
+    """A function, class or compiled object in a message: without its address, so that equal traces have equal texts."""
+    return f"`{getattr(thing, '__qualname__', None) or getattr(thing, '__name__', None) or type(thing).__name__}`"
 
 
 def assume_length(recorder: Recorder, held: Held, container: Sized, what: str) -> None:

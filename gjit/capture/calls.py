@@ -7,7 +7,8 @@ import ast
 from gjit.capture.resolve import Resolved, Standing
 from gjit.capture.state import CaptureState
 from gjit.ir.capturable import receiver_of
-from gjit.ir.graph import CaptureKind, Constant, Value
+from gjit.ir.graph import CaptureKind, Constant, Node, Value
+from gjit.ir.rules import call_problem
 from gjit.ops import names
 
 REFUSED = {
@@ -46,11 +47,20 @@ class Calls(CaptureState):
         if resolved.standing is Standing.FUNCTION:
             graph_name = self.graph_name(resolved.value, node)
             if graph_name is not None:
-                receiver = self._receiver(resolved)
-                inputs, labels = self.arguments(node)
-                inputs, labels = [*receiver, *inputs], (*[""] * len(receiver), *labels)
-                return self.builder.add("invoke", inputs, labels=labels, function=graph_name)
+                return self._invoke(graph_name, resolved, node)
         return self._call(self.captured(resolved), node)
+
+    def _invoke(self, graph_name: str, resolved: Resolved, node: ast.Call) -> Value:
+        """A call of another graph of the program; one that cannot be bound is left to Python, which says so."""
+        receiver = self._receiver(resolved)
+        inputs, labels = self.arguments(node)
+        call = Node("invoke", [*receiver, *inputs], labels=("",) * len(receiver) + labels)
+        call.attributes["function"] = graph_name
+        if not call_problem(call, self.program.functions[graph_name].parameters):
+            call.span = self.builder.span
+            return self.builder.block.append(call).result
+        call.remove()
+        return self.builder.add("call", [self.captured(resolved), *inputs], labels=("", *labels))
 
     def _receiver(self, resolved: Resolved) -> list[Value]:
         """The object that a bound callable passes first, as a list of one or none."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gjit.ir.graph import Value
-
-if TYPE_CHECKING:
-    from gjit.capture.recorder import Recorder
 
 
 class Held:
     """What a stand-in stands for: an example of the value, and the graph value, recorded when it is first used.
 
     Args:
+        recorder: the `Recorder` of the trace.
         example: a live object of which everything that is static (rank, dtype, type) is read.
         load: records how the graph reaches the value.
         early: load it where the graph starts: for objects whose place in the program the trace relies on.
@@ -22,7 +20,7 @@ class Held:
 
     __slots__ = ("recorder", "example", "_load", "_early", "_value", "__weakref__")
 
-    def __init__(self, recorder: Recorder, example: object, load: Callable[[], Value], *, early: bool = False):
+    def __init__(self, recorder: Any, example: object, load: Callable[[], Value], *, early: bool = False):
         self.recorder = recorder
         self.example = example
         self._load = load

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gjit.capture.resolve import Resolved, is_immutable, is_stable_namespace, is_user_code
 from gjit.errors import UnsupportedError
 from gjit.ir.capturable import is_ignored
-from gjit.ir.clone import clone_graph
 from gjit.ir.graph import Graph
+from gjit.ir.linking import Linker
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +64,16 @@ class Program:
 
     def adopt(self, owner: object, graph: Graph) -> str:
         """Copy a graph that was captured elsewhere, and all that it calls, into this program."""
-        graphs = {graph.name: graph, **graph.functions}
-        renamed: dict[str, str] = {}
-        for name in graphs:
-            renamed[name] = self._unused(name, renamed.values())
-        for name, original in graphs.items():
-            copy = clone_graph(original)
-            copy.name, copy.functions = renamed[name], self.functions
-            for node in copy.all_nodes():
-                if node.op == "invoke":
-                    node.attributes["function"] = renamed[node.attributes["function"]]
-            self.functions[copy.name] = copy
-            self.owners[copy.name] = None
-        self.names[id(owner)] = renamed[graph.name]
+        before = set(self.functions)
+        name = Linker(self.functions, set(self.names.values())).adopt(graph)
+        self.owners.update((added, None) for added in self.functions.keys() - before)
+        self.names[id(owner)] = name
         self.kept.append(owner)
-        return renamed[graph.name]
+        return name
 
-    def _unused(self, base: str, besides: Iterable[str] = ()) -> str:
-        taken = {*self.functions, *self.names.values(), *besides}
+    def _unused(self, base: str) -> str:
         name, number = base, 1
-        while name in taken:
+        while name in self.functions or name in self.names.values():
             name, number = f"{base}_{number}", number + 1
         return name
 

@@ -6,7 +6,7 @@ import builtins
 import importlib
 import sys
 
-from gjit.capture.assumptions import assume_is
+from gjit.capture.assumptions import assume_is, name_of
 from gjit.capture.held import Held, StandIn, depends_on_trace, held_by, held_of, is_copied_instance, original_class
 from gjit.capture.recorder import Recorder
 from gjit.capture.standin_objects import Instance, Super
@@ -123,7 +123,7 @@ class _Type:
         kind = type(held.example)
         if type(arguments[0]) is Tracer:
             found = self._recorder.add("builtin.type", [held.value()])
-            assume_is(self._recorder, (held.value(), "type"), lambda: found, kind, f"the type is {kind}")
+            assume_is(self._recorder, (held.value(), "type"), lambda: found, kind, f"the type is {name_of(kind)}")
         return self._recorder.stand_in(kind, lambda: self._recorder.load_object(kind, kind.__name__))
 
 
@@ -133,7 +133,8 @@ def _is_instance(recorder: Recorder, thing: object, classes: object) -> bool:
     if type(thing) is Tracer:
         value = held_by(thing).value()
         found = lambda: recorder.add("builtin.isinstance", [value, recorder.value_of(classes)])  # noqa: E731
-        message = f"`isinstance(..., {classes})` is {answer}"
+        listed = ", ".join(map(name_of, classes)) if isinstance(classes, tuple) else name_of(classes)
+        message = f"`isinstance` of {listed} is {answer}"
         assume_is(recorder, (value, "isinstance", classes), found, answer, message, early=recorder.is_early(value))
     return answer
 

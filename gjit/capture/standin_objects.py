@@ -97,21 +97,21 @@ def class_attribute(thing: object, name: str) -> object:
 class Super:
     """Stands for `super()` in the methods of stand-ins and of objects made while tracing: what it finds are copies."""
 
-    __slots__ = ("_recorder", "_after", "_this")
+    __slots__ = ("_found_for",)
 
     def __init__(self, recorder: Recorder, after: type, this: object):
-        self._recorder, self._after, self._this = recorder, after, this
+        self._found_for = recorder, after, this
 
-    def __getattr__(self, name: str) -> object:
-        recorder, this = self._recorder, self._this
-        order = recorder.example_of(this).__class__.__mro__
-        for kind in order[order.index(self._after) + 1 :]:
+    def __getattribute__(self, name: str) -> object:
+        recorder, after, this = object.__getattribute__(self, "_found_for")
+        order = type(recorder.example_of(this)).__mro__
+        for kind in order[order.index(after) + 1 :]:
             found = vars(kind).get(name)
             if _is_method(found) and recorder.is_user_class(kind):
                 return types.MethodType(method_of(recorder, found), this)
             if isinstance(found, property) and type(found.fget) is types.FunctionType:
                 return copy_function(recorder, found.fget)(this)
-        thing = getattr(super(self._after, recorder.example_of(this)), name)
+        thing = getattr(super(after, recorder.example_of(this)), name)
         return recorder.stand_in(thing, lambda: recorder.load_object(thing, name))
 
 

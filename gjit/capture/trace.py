@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gjit.capture.assumptions import assume_equal, assume_is
+from gjit.capture.assumptions import assume_equal, assume_is, name_of
 from gjit.capture.held import Held
 from gjit.capture.preserve import quiet
 from gjit.capture.recorder import Recorder
@@ -117,5 +117,5 @@ def _input(recorder: Recorder, example: object, value: Value) -> object:
     if is_immutable(example) or isinstance(example, (np.ndarray, tuple, list, dict, set)):
         return Tracer(Held(recorder, example, lambda: value))
     if has_graph(example) or isinstance(example, _FUNCTIONS):
-        assume_is(recorder, (value, "itself"), lambda: value, example, f"{value.name} is {example!r}", early=True)
+        assume_is(recorder, (value, "itself"), lambda: value, example, f"{value.name} is {name_of(example)}", early=True)
     return stand_in(recorder, example, lambda: value)

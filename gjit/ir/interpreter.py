@@ -110,7 +110,7 @@ class Interpreter(ControlFlow):
             case "set":
                 return {values[0] for values in elements}
             case "dict":
-                return {key: value for key, value in elements}
+                return dict(elements)
         return (values[0] for values in elements)
 
     def _elements(self, frame: Frame, clause: Block, items: Iterator) -> Iterator[Sequence[object]]:

@@ -12,10 +12,38 @@ IsBarrier = Callable[[Node], bool]
 """Whether computations may not be moved across a node: it writes, or runs code that may."""
 
 _BARRIERS = frozenset(
-    "setitem setattr delitem delattr store delete capture.store call invoke import library builtin.print builtin.next "
-    "builtin.setattr builtin.delattr builtin.input numpy.copyto numpy.put numpy.place numpy.putmask "
-    "numpy.put_along_axis numpy.fill_diagonal ndarray.fill ndarray.sort ndarray.put ndarray.partition ndarray.resize "
-    "ndarray.setfield ndarray.byteswap ndarray.setflags".split()
+    [
+        "setitem",
+        "setattr",
+        "delitem",
+        "delattr",
+        "store",
+        "delete",
+        "capture.store",
+        "call",
+        "invoke",
+        "import",
+        "library",
+        "builtin.print",
+        "builtin.next",
+        "builtin.setattr",
+        "builtin.delattr",
+        "builtin.input",
+        "numpy.copyto",
+        "numpy.put",
+        "numpy.place",
+        "numpy.putmask",
+        "numpy.put_along_axis",
+        "numpy.fill_diagonal",
+        "ndarray.fill",
+        "ndarray.sort",
+        "ndarray.put",
+        "ndarray.partition",
+        "ndarray.resize",
+        "ndarray.setfield",
+        "ndarray.byteswap",
+        "ndarray.setflags",
+    ]
 )
 
 

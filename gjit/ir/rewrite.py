@@ -11,9 +11,7 @@ from gjit.ir.match import Barriers, IsBarrier, Match, Pattern, writes_by_nature
 from gjit.ir.types import UNKNOWN
 
 
-def rewrite_graph(
-    graph: Graph, pattern: Graph, replacement: Graph, *, is_barrier: IsBarrier = writes_by_nature
-) -> int:
+def rewrite_graph(graph: Graph, pattern: Graph, replacement: Graph, *, is_barrier: IsBarrier = writes_by_nature) -> int:
     """Replace each match of `pattern` in the graph, nested blocks included, and return how many there were.
 
     Operands are matched in their order, constants exactly (`1`, `1.0` and `True` differ). Matches are replaced one
@@ -28,6 +26,16 @@ def rewrite_graph(
 
     Raises:
         ValueError: graphs that cannot be a pattern and its replacement.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph("graph f(%u, %v) { %0 = numpy.log(%u) %1 = numpy.exp(%0) return %1 }")
+    >>> pattern = parse_graph("graph before(%x) { %0 = numpy.log(%x) %1 = numpy.exp(%0) return %1 }")
+    >>> rewrite_graph(graph, pattern, parse_graph("graph after(%x) { return %x }"))
+    1
+    >>> print(graph)
+    graph f(%u, %v) {
+      return %u
+    }
     """
     wanted = Pattern(pattern)
     _check_replacement(pattern, replacement)
@@ -56,7 +64,9 @@ def _check_replacement(pattern: Graph, replacement: Graph) -> None:
         )
     for ours, theirs in zip(pattern.block.parameters, replacement.block.parameters, strict=True):
         if theirs.uses and not ours.uses:
-            raise ValueError(f"the replacement {replacement.name!r} uses {theirs.name!r}, which the pattern does not bind")
+            raise ValueError(
+                f"the replacement {replacement.name!r} uses {theirs.name!r}, which the pattern does not bind"
+            )
     terminator = replacement.block.terminator
     returns = [node for node in replacement.all_nodes() if node.op == "return"]
     if terminator is None or returns != [terminator]:

@@ -24,7 +24,7 @@ from gjit.ir.types import (
 from gjit.ops.arguments import elements_of, names_in_call
 from gjit.ops.row import OPAQUE, Effect, EffectRule, table
 
-_PLAIN = (BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, ELLIPSIS, DTYPE, RANGE)
+_PLAIN = frozenset({BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, ELLIPSIS, DTYPE, RANGE})
 
 
 def is_plain(type_: Type) -> bool:

@@ -1,9 +1,4 @@
-"""One form for what types prove to be the same, bit for bit.
-
-Before: `%v = getitem(%u, 0:2); %n = operator.iadd(%v, %e); setitem(%u, 0:2, %n)`, with %u an array of rank 2.
-After: the same without `setitem`: the addition already wrote through the view, and storing a view into itself
-does nothing.
-"""
+"""One form for what types prove to be the same, bit for bit."""
 
 from __future__ import annotations
 
@@ -32,7 +27,24 @@ Rule = Callable[[Node], bool]
 
 
 def canonicalise(graph: Graph) -> bool:
-    """Apply the rules below to every node once, in order."""
+    """Apply the rules below to every node once, in order.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%u: array<float64, 2>, %e: float) {
+    ...   %v = getitem(%u, slice(0, 2, None)) : array<float64, 2>
+    ...   %n = operator.iadd(%v, %e) : array<float64, 2>
+    ...   setitem(%u, slice(0, 2, None), %n)
+    ...   return %u
+    ... }''')
+    >>> canonicalise(graph)
+    True
+    >>> print(graph)
+    graph f(%u: array<float64, 2>, %e: float) {
+      %v = getitem(%u, slice(0, 2, None)) : array<float64, 2>
+      %n = operator.iadd(%v, %e) : array<float64, 2>
+      return %u
+    }
+    """
     changed = False
     for node in list(graph.all_nodes()):
         rule = RULES.get(node.op)
@@ -42,7 +54,8 @@ def canonicalise(graph: Graph) -> bool:
 
 
 def _drop_store_of_own_view(node: Node) -> bool:
-    """`u[i] = n` where n is what an in-place operation on the view `u[i]` gave."""
+    """`u[i] = n` where n is what an in-place operation on the view `u[i]` gave: it already wrote through the view,
+    and storing a view into itself does nothing."""
     target, index, value = node.inputs
     update = value.producer
     if not isinstance(update, Node) or update.op not in IN_PLACE:
@@ -144,7 +157,7 @@ def _elements(value: Value) -> list[Value] | None:
 
 IN_PLACE = frozenset(
     f"operator.i{name}"
-    for name in "add sub mul truediv floordiv mod pow lshift rshift and or xor".split()
+    for name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"]
 )
 RULES: dict[str, Rule] = {
     "setitem": _drop_store_of_own_view,

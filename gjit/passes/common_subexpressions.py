@@ -1,8 +1,4 @@
-"""Work that was done already is not done again.
-
-Before: `%a = operator.mul(%n, 2); %b = operator.mul(%n, 2); return (%a, %b)`, with %n an int.
-After: `%a = operator.mul(%n, 2)`, and `%a` wherever `%b` was.
-"""
+"""Work that was done already is not done again."""
 
 from __future__ import annotations
 
@@ -27,6 +23,22 @@ def common_subexpressions(graph: Graph) -> bool:
     Merged are only nodes that give the same result again: no writes, no order, no warning that would be issued
     twice, nothing written between two reads of memory. Two results that could be told apart by identity or by
     writing into one of them stay two.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%n: int) {
+    ...   %a = operator.mul(%n, 2) : int
+    ...   %b = operator.mul(%n, 2) : int
+    ...   %0 = operator.add(%a, %b) : int
+    ...   return %0
+    ... }''')
+    >>> common_subexpressions(graph)
+    True
+    >>> print(graph)
+    graph f(%n: int) {
+      %a = operator.mul(%n, 2) : int
+      %0 = operator.add(%a, %a) : int
+      return %0
+    }
     """
     walk = _Merging(graph)
     drive(walk.block(graph.block))

@@ -1,7 +1,4 @@
-"""Remove what nobody can see: nodes without effects whose results are unused, and values carried for nothing.
-
-Before: `%a = operator.mul(2, %n); return %n`. After: `return %n`, when %n is proved an int.
-"""
+"""Remove what nobody can see: nodes without effects whose results are unused, and values carried for nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +10,20 @@ def dead_code(graph: Graph) -> bool:
     """Keep what has effects and what that needs; remove the rest, unused results of control flow included.
 
     An operation that may raise or warn is an effect, as is an iteration over an object that may run user code.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%n: int) {
+    ...   %0 = operator.mul(2, %n) : int
+    ...   %1 = operator.truediv(1, %n) : float
+    ...   return %n
+    ... }''')
+    >>> dead_code(graph)
+    True
+    >>> print(graph)
+    graph f(%n: int) {
+      %0 = operator.truediv(1, %n) : float
+      return %n
+    }
     """
     liveness = Liveness(graph)
     changed = _remove_dead(graph, liveness)

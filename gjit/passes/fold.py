@@ -1,7 +1,4 @@
-"""Constant folding: what Python and NumPy say about constants, asked once; and branches that are decided.
-
-Before: `%x = operator.add(2, 3); %y = operator.mul(%x, 0.5)`. After: `2.5` wherever `%y` was.
-"""
+"""Constant folding: what Python and NumPy say about constants, asked once; and branches that are decided."""
 
 from __future__ import annotations
 
@@ -32,6 +29,25 @@ def fold(graph: Graph) -> bool:
 
     An operation that raises or warns stays and does so when the program runs, whatever the floating-point error
     state is then. Results that are large stay too, and so does everything whose result can be mutated.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%x) {
+    ...   %0 = operator.add(2, 3)
+    ...   %1 = operator.mul(%0, 0.5)
+    ...   %2 = operator.truediv(1, 0)
+    ...   %3 = if(True) {
+    ...     then { yield %1 }
+    ...     else { yield %x }
+    ...   }
+    ...   return %3
+    ... }''')
+    >>> fold(graph)
+    True
+    >>> print(graph)
+    graph f(%x) {
+      %0 = operator.truediv(1, 0)
+      return 2.5
+    }
     """
     changed = False
     for node in list(graph.all_nodes()):
@@ -64,7 +80,7 @@ def _fold_if(node: Node) -> bool:
     truth = known_truth(node.inputs[0])
     if truth is None:
         return False
-    taken, dropped = node.blocks if truth else reversed(node.blocks)
+    taken = node.blocks[0 if truth else 1]
     if taken.terminator.op != "yield":
         return False
     splice(taken, node)

@@ -1,7 +1,4 @@
-"""Loads of a variable that was just set become the value itself.
-
-Before: `store(%c, 1); %x = load(%c)`. After: `store(%c, 1)`, and `1` wherever `%x` was.
-"""
+"""Loads of a variable that was just set become the value itself."""
 
 from __future__ import annotations
 
@@ -14,6 +11,20 @@ def forward_cells(graph: Graph) -> bool:
 
     Blocks in between that set the variable end that, and so does code that may call an inner function which
     shares it. A variable that nobody loads any more goes.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%x) {
+    ...   %c = cell() {name='c'}
+    ...   store(%c, %x)
+    ...   %0 = load(%c)
+    ...   return %0
+    ... }''')
+    >>> forward_cells(graph)
+    True
+    >>> print(graph)
+    graph f(%x) {
+      return %x
+    }
     """
     changed = False
     shared = _shared_cells(graph)

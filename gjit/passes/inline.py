@@ -1,7 +1,4 @@
-"""Calls of small straight-line functions become the nodes of the function.
-
-Before: `%y = invoke(%x) function="square"`. After: `%y = operator.mul(%x, %x)`.
-"""
+"""Calls of small straight-line functions become the nodes of the function."""
 
 from __future__ import annotations
 
@@ -25,6 +22,24 @@ def inline(graph: Graph) -> bool:
     Left alone are functions with control flow, inner functions or variables that are cells, functions of another
     file (a generated function has the lines of one file), calls that use defaults, spreads or variadic parameters,
     and recursion. So are functions that call unknown objects, which may ask who called them.
+
+    >>> from gjit.ir.parser import parse_graph
+    >>> graph = parse_graph('''graph f(%x) {
+    ...   %0 = invoke(%x) {function='square'}
+    ...   return %0
+    ... }
+    ...
+    ... graph square(%y) {
+    ...   %0 = operator.mul(%y, %y)
+    ...   return %0
+    ... }''')
+    >>> inline(graph)
+    True
+    >>> print(graph)
+    graph f(%x) {
+      %0 = operator.mul(%x, %x)
+      return %0
+    }
     """
     changed = False
     active: dict[Node, frozenset[str]] = {}

@@ -29,6 +29,22 @@ def specialise(graph: Graph, argument_types: list[Type], functions_types: Return
         graph: stays as it is. Its callees are not copied; an `invoke` gets the type that its function returns.
         argument_types: one for each parameter, as `gjit.ir.types.type_of` gives them.
         functions_types: known return types of called functions; what is inferred is added, for the next call.
+
+    >>> import numpy as np
+    >>> from gjit.ir.parser import parse_graph
+    >>> from gjit.ir.types import INT, ArrayType
+    >>> graph = parse_graph('''graph f(%x, %n) {
+    ...   %m = getattr(%x) {name="sum"}
+    ...   %0 = call(%m)
+    ...   %1 = operator.mul(%0, %n)
+    ...   return %1
+    ... }''')
+    >>> print(specialise(graph, [ArrayType(np.dtype("float32"), 2), INT]))
+    graph f(%x: array<float32, 2>, %n: int) {
+      %0 = numpy.sum(%x) : scalar<float32>
+      %1 = operator.mul(%0, %n) : scalar<float32>
+      return %1
+    }
     """
     typed = clone_graph(graph)
     changing = _changes_layouts(graph)

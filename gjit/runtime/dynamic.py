@@ -33,6 +33,9 @@ NATIVE = frozenset(
 )
 """Types of callables that are not written in Python; classes are looked at more closely."""
 
+LANGUAGE_MODULES = frozenset({"abc", "collections", "copy", "dataclasses", "enum", "functools", "typing"})
+"""Modules of the standard library that belong to the language: what they put into the user's classes is no host call."""
+
 generated: dict[int, types.CodeType] = {}
 """Code objects of host programs by id: functions with this code are gjit's own and are called as they are."""
 
@@ -84,6 +87,8 @@ class DynamicCalls:
 
     def _find_entry(self, function: types.FunctionType) -> Callable:
         if id(function.__code__) in generated or names.name_of(function) is not None:
+            return function
+        if function.__globals__.get("__name__") in LANGUAGE_MODULES:
             return function
         if not is_ignored(function) and is_user_code(function, self._package):
             try:

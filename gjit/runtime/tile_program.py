@@ -158,7 +158,7 @@ class _Writer:
     def _write_ufunc(self, step: Step) -> None:
         operands = [self._operand(item, dtype) for item, dtype in zip(step.operands, step.loops, strict=False)]
         target = self._destination(step.result if step.out is None else step.out)
-        self._inside(f"{self._function(step.function)}({', '.join([*operands, target])})", step)
+        self._inside(f"{self._function(step.function)}({', '.join(operands)}, out={target})", step)
 
     def _write_cast(self, step: Step) -> None:
         operand = self._operand(step.operands[0])

@@ -34,7 +34,7 @@ class Definitions(ControlFlow):
     def function_body(self, block: Block, scope: Node | None, parameters: list[Value]) -> list[ast.stmt]:
         """The body of a function: declarations, parameters that move, statements."""
         body: list[ast.stmt] = []
-        names = self._nonlocal_names(block, scope)
+        names = self.assigned_outside(block)
         if names:
             body.append(ast.Nonlocal(names))
         for cell in self._unassigned_cells(block, scope):
@@ -48,20 +48,6 @@ class Definitions(ControlFlow):
         if len(body) > 1 and _is_bare_return(body[-1]):
             body.pop()
         return body
-
-    def _nonlocal_names(self, block: Block, scope: Node | None) -> list[str]:
-        """The variables of functions around this one that it assigns."""
-        names: dict[str, None] = {}
-        for node in block.all_nodes():
-            if node.op not in ("capture.store", "store", "delete") or function_of(node) is not scope:
-                continue
-            if node.op == "capture.store":
-                names[self.bindings.closure_name(node.attributes["slot"])] = None
-                continue
-            cell = self.flow.resolve(node.inputs[0])
-            if function_of(cell.producer) is not scope:
-                names[self.variable(cell)] = None
-        return list(names)
 
     def _unassigned_cells(self, block: Block, scope: Node | None) -> list[Value]:
         """Variables of the function that only get values elsewhere, or never: Python has to be told that they are local."""
@@ -103,7 +89,7 @@ class Definitions(ControlFlow):
         name, argument = self.names.fresh("generator"), self.names.fresh("iterable")
         iterable = self.value(node.inputs[0])
         with self.into([]) as body:
-            assigned = self._nonlocal_names(node.blocks[0], function_of(node))
+            assigned = self.assigned_outside(node.blocks[0])
             if assigned:
                 self.emit(ast.Nonlocal(assigned), node)
             self._loop(node, load(argument), ("generator", ""))

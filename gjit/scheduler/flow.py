@@ -30,6 +30,15 @@ def function_of(node: Node) -> Node | None:
     return owner if isinstance(owner, Node) else None
 
 
+def is_inside(node: Node, block: Block) -> bool:
+    """Whether a node stands in a block or in a block nested there."""
+    while node.block is not block:
+        if not isinstance(node.block.owner, Node):
+            return False
+        node = node.block.owner
+    return True
+
+
 def carried_parameters(loop: Node) -> list[Value]:
     """The parameters that stand for the carried values at the head of a loop."""
     parameters = loop.blocks[0].parameters
@@ -47,7 +56,8 @@ def destinations(terminator: Node) -> list[list[Value]]:
         case "condition":
             return [owner.blocks[1].parameters, owner.blocks[2].parameters]
         case "yield" if isinstance(owner, Node) and len(owner.results) == len(terminator.inputs):
-            if owner.op in ("if", "for", "while", "with", "match", "region"):
+            is_guard = owner.op == "match" and any(guard is terminator.block for guard, _ in cases(owner))
+            if owner.op in ("if", "for", "while", "with", "match", "region") and not is_guard:
                 return [owner.results]
     return []
 

@@ -139,7 +139,7 @@ class _Walker:
         if end is None:
             return context.after | context.pinned
         match end.op:
-            case "yield" if len(context.results) == len(end.inputs):
+            case "yield" if context.results and len(context.results) == len(end.inputs):
                 live = self.moves(context.results, end.inputs, context.after, context.scope)
                 return live | context.pinned | (set() if destinations(end) else self.variables(end.inputs))
             case "yield":

@@ -109,7 +109,7 @@ class ControlFlow(Statements):
         self.emit(ast.Try(statements or [ast.Pass()], clauses, after, at_end), node)
 
     def _handler(self, type_: Block, handler: Block) -> ast.ExceptHandler:
-        kinds = self.required(type_, "the class of an `except`") if type_.terminator.inputs else None
+        kinds = self.condition(type_, "exceptions") if type_.terminator.inputs else None
         exception = handler.parameters[0]
         node = self.folding.targets.get(exception)
         name = self.variable(node.inputs[0]) if node is not None else self.names.variables.get(exception)
@@ -153,7 +153,7 @@ class ControlFlow(Statements):
         pairs = zip(guard.parameters, body.parameters, strict=True)
         names = [variables.get(first) or variables.get(second) for first, second in pairs]
         tree = self.locate(patterns.pattern(text, names), node)
-        test = self.required(guard, "a guard") if guard.terminator.inputs else None
+        test = self.condition(guard, "guard") if guard.terminator.inputs else None
         with self.into([]) as start:
             self.move(body.parameters, guard.parameters, node)
         return ast.match_case(tree, test, self.block(body, start) or [ast.Pass()])

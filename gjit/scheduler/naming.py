@@ -173,11 +173,16 @@ def _assign(variables, fixed, found: Interference, names: Names, reserved: set[s
             names.taken.add(name)
             if not _is_cell(value):
                 names.copies[value] = name
-    for variable in dict.fromkeys(variables.values()):
+    for variable in sorted(dict.fromkeys(variables.values()), key=_is_temporary):
         if variable not in done:
             hint = variable.hint or _description(next(iter(variable.members)))
             forbidden = reserved if variable.hint else reserved | RESERVED
             settle(variable, (name for name in _numbered(hint) if name not in forbidden))
+
+
+def _is_temporary(variable: _Variable) -> bool:
+    """Whether no block passes the variable on: it comes last when names are given."""
+    return not any(isinstance(value.producer, Block) or value.producer.blocks for value in variable.members)
 
 
 def _excludes(variable: _Variable, other: _Variable, found: Interference) -> bool:

@@ -7,7 +7,7 @@ proven array, metadata, Python arithmetic that cannot fail) is moved out of the 
 from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ir.types import ArrayType
+from gjit.ir.types import PYTHON_NUMBERS, ArrayType, ScalarType
 from gjit.scheduler.fusible import Form, Operation, operation_of
 from gjit.scheduler.movable import is_basic_index, is_movable
 
@@ -56,6 +56,7 @@ class _Former:
         self.graph = graph
         self.count = 0
         self.members: list[Node] = []
+        self.scalars: set[Node] = set()
         self.results: set[Value] = set()
         self.totals: set[Value] = set()
 
@@ -81,11 +82,15 @@ class _Former:
             return is_outside and value in self.results and is_basic_index(index)
         if operation.out is not None:
             return _is_array(operation.out)
-        return any(_is_array(value) for value in operation.operands)
+        if any(_is_array(value) for value in operation.operands):
+            return True
+        return bool(self.members) and _is_scalar_arithmetic(operation)
 
     def _join(self, node: Node, operation: Operation) -> None:
         self.members.append(node)
         self.results.update(node.results)
+        if not any(map(_is_array, operation.operands)):
+            self.scalars.add(node)
         if operation.form is Form.TOTAL:
             self.totals.update(node.results)
         if operation.form is Form.STORE:
@@ -101,15 +106,31 @@ class _Former:
         block.insert(block.detach(node), self.members[0])
 
     def _close(self) -> None:
-        if len(self.members) >= 2:
+        """Make a region of the members; arithmetic of scalars after the last array stays behind it."""
+        while self.members and self.members[-1] in self.scalars:
+            self.members.pop()
+        if len(self.members) - len(self.scalars.intersection(self.members)) >= 2:
             _make_region(self.members, self.count)
             self.count += 1
-        self.members = []
+        self.members, self.scalars = [], set()
         self.results, self.totals = set(), set()
 
 
 def _is_array(value: Value) -> bool:
     return isinstance(value.type, ArrayType) and value.type.rank != 0
+
+
+def _is_scalar_arithmetic(operation: Operation) -> bool:
+    """Arithmetic of NumPy scalars between two array operations: it does not cut the region in two."""
+    return (
+        operation.form is Form.UFUNC
+        and any(_is_scalar(value) for value in operation.operands)
+        and all(_is_scalar(value) or value.type in PYTHON_NUMBERS for value in operation.operands)
+    )
+
+
+def _is_scalar(value: Value) -> bool:
+    return isinstance(value.type, ScalarType) or (isinstance(value.type, ArrayType) and value.type.rank == 0)
 
 
 def _make_region(members: list[Node], index: int) -> Node:

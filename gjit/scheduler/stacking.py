@@ -7,10 +7,11 @@ still waits into variables. So the evaluation order of the printed text is the n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
-from gjit.scheduler.flow import Flow, destinations, function_of, passed
+from gjit.scheduler.flow import Flow, destinations, function_of, is_inside, passed
 from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
 STATEMENTS = frozenset(
@@ -116,6 +117,7 @@ class _Stacker:
         self.folding = Folding()
         self._failed: set[Block] = set()
         self._sharing = True
+        self._visited: set[Node] = set()
 
     # Blocks
 
@@ -150,7 +152,7 @@ class _Stacker:
         stack: list[Value] = []
         self._find_updates(block)
         for node in block:
-            if node not in self.folding.absorbed and node.op != "cell":
+            if node not in self.folding.absorbed and node not in self._visited and node.op != "cell":
                 self._visit(node, stack, single)
         end = block.terminator
         if end is not None:
@@ -231,14 +233,14 @@ class _Stacker:
 
     def _nested_for(self, node: Node) -> bool:
         body = node.blocks[0]
-        self._absorb(body.parameters[0], body.first, ("store", "unpack"))
+        self._absorb(body.parameters[0], _first(body), ("store", "unpack"))
         for block in node.blocks:
             self.statements(block)
         return False
 
     def _nested_with(self, node: Node) -> bool:
         body = node.blocks[0]
-        self._absorb(body.parameters[0], body.first, ("store", "unpack"))
+        self._absorb(body.parameters[0], _first(body), ("store", "unpack"))
         self.statements(body)
         return False
 
@@ -255,7 +257,7 @@ class _Stacker:
     def _absorb_exception(self, handler: Block) -> None:
         """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
         exception = handler.parameters[0]
-        if not self._absorb(exception, handler.first, ("store",)):
+        if not self._absorb(exception, _first(handler), ("store",)):
             return
         cell, last = self.folding.targets[exception].inputs[0], handler.last
         if last.op == "delete" and last.inputs[0] is cell and last.previous.op == "store":
@@ -279,7 +281,7 @@ class _Stacker:
         clause = node.blocks[0]
         before = self._snapshot()
         if clause not in self._failed:
-            self._absorb(clause.parameters[0], clause.first, ("store", "unpack"))
+            self._absorb_item(clause)
             if self.expression(clause, sharing=_last_op(clause) != "comprehension.for"):
                 return True
         self._restore(before)
@@ -288,14 +290,19 @@ class _Stacker:
 
     def _statement_clauses(self, clause: Block) -> None:
         """Fold the clauses of a comprehension that is printed as a loop."""
-        if clause.parameters:
-            self._absorb(clause.parameters[0], clause.first, ("store", "unpack"))
+        self._absorb_item(clause)
         self.statements(clause)
+
+    def _absorb_item(self, clause: Block) -> None:
+        """Print the first node of a clause as the target of its `for`; only variables of the comprehension may stand there."""
+        node = _first(clause)
+        if clause.parameters and node is not None:
+            is_outside = node.op == "store" and not is_inside(self.flow.resolve(node.inputs[0]).producer, clause)
+            self._absorb(clause.parameters[0], node, ("unpack",) if is_outside else ("store", "unpack"))
 
     def _clause(self, node: Node, stack: list[Value]) -> None:
         clause = node.blocks[0]
-        if clause.parameters:
-            self._absorb(clause.parameters[0], clause.first, ("store", "unpack"))
+        self._absorb_item(clause)
         self._spill(stack, self._in_expression(node), stack)
         if not self._in_expression(node):
             self.statements(clause)
@@ -373,25 +380,51 @@ class _Stacker:
                 count -= uses
         return count
 
-    def _store_together(self, node: Node, stack: list[Value]) -> bool:
-        """Fold the last values of the stack into the stores that follow each other and take them in order."""
-        if node.inputs[-1] not in stack[:-1]:
+    def _store_together(self, first: Node, stack: list[Value]) -> bool:
+        """Fold the last values of the stack into the stores that follow each other and take them in order.
+
+        `a[i], a[j + 1] = x, y` runs `x`, `y`, the first store, `j + 1`, the second store: as Python does it.
+        """
+        places = [value for value in first.inputs[:-1] if value in stack]
+        split = len(stack) - len(places)
+        values = stack[:split]
+        if stack[split:] != places or first.inputs[-1] not in values[:-1]:
             return False
-        values = stack[stack.index(node.inputs[-1]) :]
-        writes: list[Node] = []
-        for value in values:
-            if node is None or node.op not in _WRITES or node.inputs[-1] is not value or node in self.folding.updates:
-                return False
-            if any(operand in stack for operand in node.inputs[:-1]) or self._use_count(value) > 1:
-                return False
-            writes.append(node)
-            node = node.next
-        del stack[-len(values) :]
+        values = values[values.index(first.inputs[-1]) :]
+        before = self._snapshot()
+        try:
+            writes = self._matching_writes(first, values)
+        except _Spilled:
+            self._restore(before)
+            self._visited -= set(_after(first))
+            return False
+        del stack[split - len(values) :]
         self._spill(stack, False, stack)
-        self.folding.folded.update(values)
-        self.folding.together[writes[0]] = writes
+        self.folding.folded.update(values, places)
+        self.folding.together[first] = writes
         self.folding.absorbed.update(writes[1:])
         return True
+
+    def _matching_writes(self, first: Node, values: list[Value]) -> list[Node]:
+        """The stores that take the values one after the other; between them only what the next target is made of."""
+        writes: list[Node] = []
+        node: Node | None = first
+        places: list[Value] = []
+        for value in values:
+            while node is not None and (node.op not in _WRITES or node.inputs[-1] is not value):
+                if node.op in STATEMENTS or node.op == "cell":
+                    raise _Spilled
+                self._visit(node, places, True)
+                self._visited.add(node)
+                node = node.next
+            if node is None or node in self.folding.updates or self._use_count(value) > 1:
+                raise _Spilled
+            if node is not first and [place for place in node.inputs[:-1] if place in places] != places:
+                raise _Spilled
+            self.folding.folded.update(places)
+            writes.append(node)
+            places, node = [], node.next
+        return writes
 
     def _name(self, node: Node, stack: list[Value]) -> bool:
         """Print a store inside an expression as `:=` around its value."""
@@ -457,9 +490,24 @@ class _Stacker:
         return not any(operand in unpack.results for operand in node.inputs if operand is not value)
 
 
+def _after(node: Node) -> Iterator[Node]:
+    """The nodes behind a node in its block."""
+    while node.next is not None:
+        node = node.next
+        yield node
+
+
 def _is_in_place(node: Node) -> bool:
     """Whether an augmented operation has to stay a statement: on numbers it is the plain operation."""
     return node.op in IN_PLACE and not has_weak_type(node.inputs[0])
+
+
+def _first(block: Block) -> Node | None:
+    """The first node that prints something."""
+    node = block.first
+    while node is not None and node.op == "cell":
+        node = node.next
+    return node
 
 
 def _last_op(block: Block) -> str:

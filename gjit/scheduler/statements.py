@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gjit.errors import InternalError
 from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.expressions import Expressions
-from gjit.scheduler.flow import destinations, loop_of, passed
+from gjit.scheduler.flow import destinations, function_of, is_inside, loop_of, passed
 from gjit.scheduler.moves import Move, in_order
 from gjit.scheduler.syntax import IN_PLACE, assign, load, located, negated, store
 
@@ -225,13 +224,41 @@ class Statements(Expressions):
         if right:
             self.emit(ast.If(condition, right, []), node)
 
-    def required(self, block: Block, what: str) -> ast.expr:
-        """The one value of a block that must be an expression."""
+    # Functions made to hold statements
+
+    def condition(self, block: Block, hint: str) -> ast.expr:
+        """The value of a block that stands where Python allows only an expression: a guard, the class of an `except`.
+
+        Where the block needs statements they go into a function that is called there.
+        """
         statements = self.block(block)
-        if statements:
-            text = ast.unparse(statements[0])
-            raise InternalError(f"the host program cannot print {what} that needs statements: {text}")
-        return self.value(block.terminator.inputs[0])
+        with self.into(statements):
+            value = self.value(block.terminator.inputs[0])
+            if not statements:
+                return value
+            self.emit(ast.Return(value), block.terminator)
+        outside = self.assigned_outside(block)
+        if outside:
+            statements.insert(0, self.locate(ast.Nonlocal(outside), block.terminator))
+        name = self.names.fresh(hint)
+        parameters = ast.arguments([], [], None, [], [], None, [])
+        self.emit(ast.FunctionDef(name, parameters, statements, [], None), block.terminator)
+        return self.locate(ast.Call(load(name), [], []), block.terminator)
+
+    def assigned_outside(self, block: Block) -> list[str]:
+        """The variables that a block assigns and that do not belong to it, where it is printed as a function."""
+        names: dict[str, None] = {}
+        scope = function_of(block.first or block.terminator)
+        for node in block.all_nodes():
+            if node.op not in ("capture.store", "store", "delete") or function_of(node) is not scope:
+                continue
+            if node.op == "capture.store":
+                names[self.bindings.closure_name(node.attributes["slot"])] = None
+                continue
+            cell = self.flow.resolve(node.inputs[0])
+            if not is_inside(cell.producer, block):
+                names[self.variable(cell)] = None
+        return list(names)
 
 
 def _body(loop: Node) -> Block:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from numpy import sqrt as square_root
 
 from gjit.capture.trace import trace_function
+from gjit.ir.printer import print_graph
 from tests.capture.tracing import check, ops, run, vector
 
 WEIGHTS = np.arange(3.0)
 FACTOR = 3
 NESTED = {"scale": np.array([2.0]), "names": ["a", "b"], "layers": [np.ones(2), np.full(2, 4.0)]}
+Pair = namedtuple("Pair", "x y")
 GENERATOR = np.random.default_rng(5)
 
 
@@ -164,9 +167,40 @@ def test_captured_arrays_are_not_written_while_tracing():
     assert state.tolist() == [1, 1]
 
 
-def test_guards_stand_for_captured_numbers_and_functions():
-    graph = trace_function(lambda x: helper(x) * FACTOR, (vector(3),))
-    assert {slot.name for slot in graph.captures if slot.guarded} == {"helper", "FACTOR"}
+def test_captured_numbers_functions_and_containers_are_checked():
+    scale, function, layers, table = 2.0, np.sqrt, [1.0, 2.0], {"a": 3.0}
+
+    def f(x):
+        y = function(helper(x)) * scale + table["a"]
+        for layer in layers:
+            y = y + layer
+        return y
+
+    graph = check(f, (vector(3),))
+    scale = 3.0
+    with pytest.raises(TypeError, match=r"scale is 2\.0"):
+        run(graph, np.ones(3))
+    scale, function = 2.0, np.exp
+    with pytest.raises(TypeError, match="function is `sqrt`"):
+        run(graph, np.ones(3))
+    function = np.sqrt
+    layers.append(1.0)
+    with pytest.raises(TypeError, match="the length of a list is 2"):
+        run(graph, np.ones(3))
+    layers[:] = [1.0, 5.0]
+    with pytest.raises(TypeError, match=r"element 1 of a list is 2\.0"):
+        run(graph, np.ones(3))
+    layers[:] = [1.0, 2.0]
+    table["a"] = 4.0
+    with pytest.raises(TypeError, match=r"the entry 'a' is 3\.0"):
+        run(graph, np.ones(3))
+
+
+def test_checks_stand_before_the_operations():
+    graph = trace_function(lambda x: (x * FACTOR + x.ndim) * FACTOR, (vector(3),))
+    names = [node.op for node in graph.block]
+    assert names[-3:] == ["operator.mul", "operator.add", "operator.mul"]
+    assert names.count("if") == 2
 
 
 def test_library_functions_without_a_row():
@@ -402,3 +436,94 @@ def test_results_keep_identities():
         return pair, pair
 
     check(f, (vector(2),))
+
+
+class Point:
+    made = 0
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+        self.trail = np.zeros(2)
+
+    def moved(self, by):
+        self.trail += by
+        return type(self)(self.x + by, self.y + np.full(self.y.shape, 2.0))
+
+    @staticmethod
+    def origin(x):
+        return Point(x * 0, x * 0)
+
+    @property
+    def length(self):
+        return np.hypot(self.x, self.y)
+
+    def __add__(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+
+
+class Named(Point):
+    def __init__(self, x, y, name):
+        super().__init__(x, y)
+        self.name = name
+
+
+def test_objects_made_while_tracing():
+    def f(x, y):
+        point = Named(x, y, "p")
+        moved = point.moved.__func__(Point(x, y), 1.0) + Point.origin(x)
+        point.trail[0] += 1
+        return moved.length, point.trail, isinstance(point, Point), point.name
+
+    graph = check(f, (vector(3), vector(3)), (vector(2), vector(2)))
+    first, second = run(graph, np.ones(2), np.ones(2)), run(graph, np.ones(2), np.ones(2))
+    assert second[1].tolist() == [1, 0]
+    assert first[1] is not second[1]
+
+
+def test_objects_made_while_tracing_can_be_returned():
+    graph = trace_function(lambda x: [Point(x, x + 1)] * 2, (np.ones(2),))
+    one, two = run(graph, np.zeros(2))
+    assert type(one) is Point
+    assert one is two
+    assert one.y.tolist() == [1, 1]
+    assert one.trail.tolist() == [0, 0]
+
+
+def test_named_tuples():
+    def f(x):
+        pair = Pair(x, y=x + 1)
+        return pair, pair.y * 2
+
+    check(f, (vector(2),))
+
+
+def test_two_names_of_one_object():
+    left = right = Affine(np.ones(2), 0.0)
+
+    def f(x):
+        return left.weight * x + right.weight, left is right
+
+    graph = check(f, (vector(2),))
+    right = Affine(np.zeros(2), 0.0)
+    with pytest.raises(TypeError, match="right is an object that was met before"):
+        run(graph, np.ones(2))
+
+
+def test_an_object_of_another_class_is_noticed():
+    model = Affine(np.ones(2), 0.0)
+
+    graph = trace_function(lambda x: model.scaled(x), (np.ones(2),))
+    model = Louder(np.ones(2), 0.0)
+    with pytest.raises(TypeError, match="model is an instance of Affine"):
+        run(graph, np.ones(2))
+
+
+def test_the_text_of_equal_traces_is_equal():
+    model = Louder(np.ones(2), 0.5)
+
+    def f(x):
+        return helper(x[:1]) * model.scaled(x)[0] + NESTED["scale"]
+
+    texts = {print_graph(trace_function(f, (np.ones(2),))) for _ in range(2)}
+    assert len(texts) == 1
+    assert "0x" not in texts.pop()

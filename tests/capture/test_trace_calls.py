@@ -99,7 +99,8 @@ def test_a_hybrid_net_runs_on_other_inputs_and_dtypes():
 
 
 def test_calls_of_scripted_functions_fill_in_defaults():
-    graph = check(lambda x, y: (choose(x, y), choose(y=x, x=y, flip=True), choose(x, y, scale=x)), (vector(2), vector(2)))
+    calls = lambda x, y: (choose(x, y), choose(y=x, x=y, flip=True), choose(x, y, scale=x))
+    graph = check(calls, (vector(2), vector(2)))
     assert ops(graph).count("invoke") == 3
     assert list(graph.functions) == ["choose"]
 

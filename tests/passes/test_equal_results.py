@@ -20,9 +20,28 @@ from gjit.passes import pipelines
 from gjit.passes.specialise import specialise
 
 BINARY = [f"operator.{name}" for name in "add sub mul truediv floordiv mod lt eq iadd imul isub".split()]
-UNARY = ["operator.neg", "operator.not", "numpy.sqrt", "numpy.absolute", "builtin.float", "numpy.asarray", "builtin.abs"]
+UNARY = [
+    "operator.neg",
+    "operator.not",
+    "numpy.sqrt",
+    "numpy.absolute",
+    "builtin.float",
+    "numpy.asarray",
+    "builtin.abs",
+]
 CONSTANTS = [0, 1, -2, True, 0.0, -0.0, 0.5, 2.5, None, np.float32(1.5), np.int8(100), (1, 2)]
-INDICES = [0, -1, ..., slice(None, None, None), slice(1, None, None), slice(None, None, -1), ..., None, (0, 1), (slice(0, 2, None),)]
+INDICES = [
+    0,
+    -1,
+    ...,
+    slice(None, None, None),
+    slice(1, None, None),
+    slice(None, None, -1),
+    ...,
+    None,
+    (0, 1),
+    (slice(0, 2, None),),
+]
 ATTRIBUTES = ["ndim", "shape", "dtype", "T", "size", "real"]
 METHODS = ["sum", "copy", "max", "tolist", "ravel"]
 
@@ -51,7 +70,16 @@ class Program:
             if self.budget <= 0:
                 break
             self.budget -= 1
-            kinds = [self.operation, self.operation, self.operation, self.item, self.store, self.method, self.cell, self.display]
+            kinds = [
+                self.operation,
+                self.operation,
+                self.operation,
+                self.item,
+                self.store,
+                self.method,
+                self.cell,
+                self.display,
+            ]
             if depth < 3:
                 kinds += [self.branch, self.loop, self.short_circuit]
             self.draw(st.sampled_from(kinds))(visible, cells, depth)
@@ -59,7 +87,9 @@ class Program:
 
     def operation(self, visible, cells, depth):
         if self.draw(st.booleans()):
-            visible.append(self.builder.add(self.draw(st.sampled_from(BINARY)), [self.pick(visible), self.pick(visible)]))
+            visible.append(
+                self.builder.add(self.draw(st.sampled_from(BINARY)), [self.pick(visible), self.pick(visible)])
+            )
         else:
             visible.append(self.builder.add(self.draw(st.sampled_from(UNARY)), [self.pick_array(visible)]))
 

@@ -85,7 +85,10 @@ BRANCH = """
 
 
 def test_a_decided_branch_is_replaced_by_its_block():
-    assert after(fold, BRANCH.replace("if(%c)", "if(True)"), BOOL, INT) == ["%0 = operator.mul(%x, 2) : int", "return %0"]
+    assert after(fold, BRANCH.replace("if(%c)", "if(True)"), BOOL, INT) == [
+        "%0 = operator.mul(%x, 2) : int",
+        "return %0",
+    ]
     assert after(fold, BRANCH.replace("if(%c)", "if(0.0)"), BOOL, INT) == ["return %x"]
     assert len(after(fold, BRANCH, BOOL, INT)) == 8
 
@@ -118,7 +121,9 @@ def test_a_taken_block_that_leaves_is_kept_as_a_branch():
     [("and", "0", "0"), ("and", '"x"', "%0"), ("or", "0.0", "%0"), ("or", "(1, 2)", "(1, 2)")],
 )
 def test_and_and_or_give_the_operand(op: str, left: str, result: str):
-    text = f"graph f(%x) {{\n %0 = {op}({left}) {{\n right {{\n %1 = operator.neg(%x)\n yield %1\n }}\n }}\n return %0\n}}"
+    text = (
+        f"graph f(%x) {{\n %0 = {op}({left}) {{\n right {{\n %1 = operator.neg(%x)\n yield %1\n }}\n }}\n return %0\n}}"
+    )
     assert after(fold, text, INT)[-1] == f"return {result}"
 
 

@@ -71,7 +71,10 @@ def test_displays_give_their_elements():
           return %r
         }
         """
-    assert after(canonicalise, text, UNKNOWN, UNKNOWN)[1] == "%r = tuple(%y, %x, %y, 2) : tuple<unknown, unknown, unknown, int>"
+    assert (
+        after(canonicalise, text, UNKNOWN, UNKNOWN)[1]
+        == "%r = tuple(%y, %x, %y, 2) : tuple<unknown, unknown, unknown, int>"
+    )
 
 
 def test_indices_out_of_range_and_wrong_counts_still_raise():
@@ -101,7 +104,10 @@ VARIABLE = """
 
 
 def test_loads_after_stores_become_values():
-    assert after(forward_cells, VARIABLE, INT, UNKNOWN)[-2:] == ["%1 = tuple(%x, %0) : tuple<unknown, unknown>", "return %1"]
+    assert after(forward_cells, VARIABLE, INT, UNKNOWN)[-2:] == [
+        "%1 = tuple(%x, %0) : tuple<unknown, unknown>",
+        "return %1",
+    ]
 
 
 def test_a_variable_that_is_only_set_goes():
