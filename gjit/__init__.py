@@ -13,8 +13,10 @@ from gjit.errors import (
 )
 from gjit.ir import Graph, parse_graph
 from gjit.ir.interpreter import Interpreter
+from gjit.marks import Final, annotate, export, ignore, interface, unused
 from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
 from gjit.passes.pipelines import register_pass
+from gjit.runtime.futures import Future, fork, wait
 from gjit.settings import config
 
 __version__ = "0.1.0"
@@ -25,6 +27,8 @@ __all__ = [
     "CompiledFunction",
     "DeviceError",
     "DeviceLostError",
+    "Final",
+    "Future",
     "GjitError",
     "Graph",
     "InternalError",
@@ -37,12 +41,19 @@ __all__ = [
     "Sequential",
     "TraceError",
     "UnsupportedError",
+    "annotate",
     "config",
     "explain",
+    "export",
+    "fork",
+    "ignore",
+    "interface",
     "parse_graph",
     "register_pass",
     "rewrite",
     "script",
     "script_method",
     "trace",
+    "unused",
+    "wait",
 ]

@@ -42,6 +42,16 @@ def test_program_runs_without_the_interpreter(compiled, plain, make_arguments):
     assert compiled.statistics.host_calls == before
 
 
+@pytest.mark.parametrize(
+    ("compiled", "plain", "make_arguments"), [program for program in PROGRAMS if "factorial" not in program.id]
+)
+def test_large_arrays_run_tile_by_tile(compiled, plain, make_arguments):
+    launches, fallbacks = compiled.statistics.launches, compiled.statistics.fallbacks
+    compiled(*make_arguments(SIZES[-1]))
+    assert compiled.statistics.launches > launches
+    assert compiled.statistics.fallbacks == fallbacks
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_example_runs_as_a_script(file):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])

@@ -43,7 +43,7 @@ class Examples:
         if kind is types.MethodType and held_of(thing.__self__) is not None:
             return getattr(self.example_of(thing.__self__), thing.__name__)
         if is_copied_instance(thing):
-            instance = object.__new__(original_class(kind))
+            instance: object = object.__new__(original_class(kind))
             vars(instance).update(self.example_of(vars(thing), made))
             return instance
         if isinstance(thing, type):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from gjit.ir.graph import Value
-
-if TYPE_CHECKING:
-    from gjit.capture.expressions import Expressions
 
 
 class Pattern:
@@ -19,8 +16,8 @@ class Pattern:
     numbered from `first` on.
     """
 
-    def __init__(self, capture: Expressions, pattern: ast.pattern, first: int):
-        self.capture, self.first = capture, first
+    def __init__(self, pattern: ast.pattern, first: int, lower: Callable[[ast.expr], Value]):
+        self.first, self.lower = first, lower
         self.values: list[Value] = []
         self.names: list[str] = []
         self.text = ast.unparse(self._numbered(copy.deepcopy(pattern)))
@@ -52,7 +49,7 @@ class Pattern:
             self.names.append(name)
 
     def _input(self, node: ast.expr) -> ast.expr:
-        self.values.append(self.capture.expression(node))
+        self.values.append(self.lower(node))
         return ast.Name(f"_{self.first + len(self.values) - 1}", ast.Load())
 
 

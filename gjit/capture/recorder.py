@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import types
 import weakref
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
-from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gjit.capture.examples import Examples, Made
-from gjit.capture.held import Held, held_of, is_copied_instance, original_class
+from gjit.capture.held import Held, depends_on_trace, held_of, is_copied_instance, original_class
 from gjit.capture.resolve import is_immutable, is_stable_namespace
 from gjit.errors import TraceError
 from gjit.ir.builder import Builder
@@ -26,6 +26,7 @@ Load = Callable[[], Value]
 Keywords = dict[str, object]
 
 _PACKAGE = str(Path(__file__).parent.parent)
+_HEAP_TYPE = 1 << 9  # what `class` statements make; types of extension modules mostly are not
 SCRIPT_HINT = "put the part that depends on data into a function decorated with `gjit.script`, and call it here"
 
 
@@ -50,7 +51,7 @@ class Recorder(Examples):
         self.graph, self.package = graph, package
         self.builder = Builder(graph)
         self.linker = Linker(graph.functions, {graph.name})
-        self.known: dict[int, tuple[object, object]] = {}  # stand-ins by the id of the object, which is kept alive
+        self.known: dict[int, tuple[object, Any]] = {}  # stand-ins by the id of the object, which is kept alive
         self.builtins: dict[str, object] = {}  # what copied functions see as `__builtins__`
         self._wrap, self._stand_in = wrap, stand_in
         self._start = Block(graph)
@@ -69,13 +70,14 @@ class Recorder(Examples):
         if kind.__module__.partition(".")[0] in (self.package, "gjit"):
             return True
         module = sys.modules.get(kind.__module__)
-        return module is not None and not is_stable_namespace(vars(module))
+        compiled = not kind.__flags__ & _HEAP_TYPE or kind.__module__.startswith("_cython")
+        return module is not None and not compiled and not is_stable_namespace(vars(module))
 
     # places and errors
 
     def span(self) -> Span | None:
         """The place in the user's code that is being executed."""
-        frame = sys._getframe(1)
+        frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
             frame = frame.f_back
         return None if frame is None else _span_of(frame)
@@ -93,9 +95,15 @@ class Recorder(Examples):
         found = self._failure[0] if self._failure is not None else None
         return found if isinstance(found, TraceError) else None
 
-    def refuse_later_changes(self, thing: object) -> None:
-        """Remember a container that was recorded as it is now; `finish` sees whether the traced code changed it."""
+    def stored(self, thing: object, value: Value) -> object:
+        """What traced code finds where it stored `thing`: a container is a value of the graph from then on.
+
+        `finish` sees whether the traced code changed the container under another name.
+        """
+        if type(thing) not in (list, dict, set):
+            return thing
         self._stored.append((thing, copy.copy(thing), self.span()))
+        return self.result(self.example_of(thing), value)
 
     def finish(self, result: Value) -> None:
         """Complete the graph.
@@ -122,7 +130,7 @@ class Recorder(Examples):
         held = held_of(thing)
         if held is not None:
             return held.value()
-        if is_immutable(thing) or names.name_of(thing) is not None:
+        if names.name_of(thing) is not None or (not depends_on_trace(thing) and is_immutable(thing)):
             return Constant(thing)
         memo = {} if memo is None else memo
         if id(thing) not in memo:
@@ -272,9 +280,13 @@ class Recorder(Examples):
         return [held for reference in self._open_blocks.pop() if (held := reference()) is not None]
 
 
+@functools.lru_cache(maxsize=256)
+def _positions(code: types.CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
+    return list(code.co_positions())
+
+
 def _span_of(frame: types.FrameType) -> Span:
     code = frame.f_code
-    position = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-    line, end_line, column, end_column = position
+    line, end_line, column, end_column = _positions(code)[frame.f_lasti // 2]
     line = line or frame.f_lineno
     return Span(code.co_filename, line, column or 0, end_line or line, end_column or 0)

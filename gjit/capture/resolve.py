@@ -112,8 +112,16 @@ def _is_plain_scalar(value: object) -> bool:
 
 def is_user_code(function: types.FunctionType, package: str) -> bool:
     """Whether a function belongs to the user (or to the package whose function is scripted) rather than to the
-    standard library or another installed package."""
-    return not _is_installed(function.__code__.co_filename) or _package(function.__module__) == package
+    standard library, another installed package or gjit itself."""
+    if is_own_code(function):
+        return False
+    return not _is_installed(function.__code__.co_filename) or _package(function.__module__) in (package, "gjit")
+
+
+def is_own_code(function: types.FunctionType) -> bool:
+    """Whether a function is part of gjit and called as it is; `forward` and `__call__` of modules are scripted."""
+    module = function.__module__ or ""
+    return module.startswith("gjit.") and not module.startswith(("gjit.module.", "gjit.demo"))
 
 
 def is_user_class(cls: type) -> bool:

@@ -52,6 +52,9 @@ class Builtin(StandIn):
     def __hash__(self) -> int:
         return hash(held_by(self).example)
 
+    def __mro_entries__(self, bases: tuple) -> tuple:
+        return (held_by(self).example,)
+
     def __or__(self, other: object) -> object:
         return held_by(self).example | _real(other)
 
@@ -75,6 +78,8 @@ def tracing_builtins(recorder: Recorder) -> dict[str, object]:
         print=lambda *arguments, **keywords: recorder.call(print, arguments, keywords),
         input=lambda *arguments: recorder.refuse("`input` cannot be traced"),
         isinstance=lambda thing, classes: _is_instance(recorder, thing, classes),
+        callable=lambda thing: callable(_example(thing)),
+        hasattr=lambda thing, name: _has_attribute(recorder, thing, name),
         issubclass=lambda kind, classes: issubclass(_real(kind), _real(classes)),
         type=_Type(recorder),
         super=_Super(recorder),
@@ -129,7 +134,7 @@ class _Type:
 
 def _is_instance(recorder: Recorder, thing: object, classes: object) -> bool:
     classes = _real(classes)
-    answer = isinstance(thing, classes)
+    answer = isinstance(_example(thing), classes)
     if type(thing) is Tracer:
         value = held_by(thing).value()
         found = lambda: recorder.add("builtin.isinstance", [value, recorder.value_of(classes)])  # noqa: E731
@@ -137,6 +142,22 @@ def _is_instance(recorder: Recorder, thing: object, classes: object) -> bool:
         message = f"`isinstance` of {listed} is {answer}"
         assume_is(recorder, (value, "isinstance", classes), found, answer, message, early=recorder.is_early(value))
     return answer
+
+
+def _has_attribute(recorder: Recorder, thing: object, name: str) -> bool:
+    if type(thing) is not Tracer:
+        return hasattr(thing, name)
+    answer = hasattr(_example(thing), name)
+    value = held_by(thing).value()
+    found = lambda: recorder.add("builtin.hasattr", [value, Constant(name)])  # noqa: E731
+    early = recorder.is_early(value)
+    assume_is(recorder, (value, "hasattr", name), found, answer, f"having `.{name}` is {answer}", early=early)
+    return answer
+
+
+def _example(thing: object) -> object:
+    held = held_of(thing)
+    return thing if held is None else held.example
 
 
 class _Super:

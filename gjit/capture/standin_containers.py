@@ -1,29 +1,58 @@
-"""Stand-ins for lists and dictionaries of the user's program: read through, never written."""
+"""Stand-ins for lists and dictionaries of the user's program: read through, elements assigned, never resized."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 
 from gjit.capture.assumptions import assume_equal, assume_length, rely_on
 from gjit.capture.held import Held, StandIn, depends_on_trace, held_by
 from gjit.capture.resolve import is_immutable
-from gjit.ir.graph import Value
+from gjit.ir.graph import Constant, Value
 
 
-class Items(list, StandIn):
+class Container(StandIn):
+    """What lists and dictionaries share. Elements that traced code assigns are kept in `_written`."""
+
+    _written: dict[object, object]
+
+    def __init__(self, held: Held):
+        super().__init__(held)
+        object.__setattr__(self, "_written", {})
+
+    def __getitem__(self, key: object) -> object:
+        held = held_by(self)
+        if depends_on_trace(key):
+            return _picked(held, key)
+        return self._written[key] if key in self._written else _element(held, key)
+
+    def __setitem__(self, key: object, thing: object) -> None:
+        held = held_by(self)
+        recorder = held.recorder
+        if depends_on_trace(key) or isinstance(key, slice):
+            recorder.refuse("an element that depends on data is assigned in a container outside the traced function")
+        value = recorder.value_of(thing)
+        recorder.effect("setitem", [held.value(), recorder.value_of(key), value])
+        recorder.run(operator.setitem, self, key, thing)
+        self._written[key] = recorder.stored(thing, value)
+
+
+class Items(Container, list):
     """Stands for a list: elements are stand-ins that are loaded from the list itself."""
 
     def __init__(self, thing: list, held: Held):
         list.__init__(self, thing)
-        StandIn.__init__(self, held)
+        Container.__init__(self, held)
 
     def __getitem__(self, index: object) -> object:
-        held = held_by(self)
-        if depends_on_trace(index):
-            return _picked(held, index)
-        if isinstance(index, slice):
+        if isinstance(index, slice) and not depends_on_trace(index):
             return [self[place] for place in range(*index.indices(len(self)))]
-        return _element(held, index, f"element {index} of a list")
+        if isinstance(index, int) and index < 0:
+            index += len(self)
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: object, thing: object) -> None:
+        super().__setitem__(index + len(self) if isinstance(index, int) and index < 0 else index, thing)
 
     def __len__(self) -> int:
         held = held_by(self)
@@ -46,20 +75,20 @@ class Items(list, StandIn):
         return list(self) * count
 
 
-class Entries(dict, StandIn):
+class Entries(Container, dict):
     """Stands for a dictionary: values are stand-ins that are loaded from the dictionary itself."""
 
     def __init__(self, thing: dict, held: Held):
         dict.__init__(self, thing)
-        StandIn.__init__(self, held)
+        Container.__init__(self, held)
 
-    def __getitem__(self, key: object) -> object:
-        held = held_by(self)
-        return _picked(held, key) if depends_on_trace(key) else _element(held, key, f"the entry {key!r}")
+    def __setitem__(self, key: object, thing: object) -> None:
+        self._rely_on_keys()
+        super().__setitem__(key, thing)
+        dict.__setitem__(self, key, None)  # the key takes its place; the value is in `_written`
 
     def __len__(self) -> int:
-        held = held_by(self)
-        assume_length(held.recorder, held, held.example, "a dictionary")
+        self._rely_on_keys()
         return dict.__len__(self)
 
     def __iter__(self) -> Iterator[object]:
@@ -86,20 +115,20 @@ class Entries(dict, StandIn):
 
     def _rely_on_keys(self) -> None:
         held = held_by(self)
-        keys = tuple(held.example)
-        if is_immutable(keys):
-            found = lambda: held.recorder.call(tuple, (self,), {})  # noqa: E731
-            load = lambda: held_by(found()).value()  # noqa: E731
-            assume_equal(held.recorder, (held, "keys"), load, keys, "the list of keys", early=True)
+        recorder, keys = held.recorder, tuple(dict.__iter__(self))
+        if self._written or not is_immutable(keys):
+            return
+        load = lambda: recorder.add("call", [Constant(tuple), held.value()])  # noqa: E731
+        assume_equal(recorder, (held, "keys"), load, keys, "the list of keys", early=True)
 
 
-def _element(held: Held, key: object, what: str) -> object:
+def _element(held: Held, key: object) -> object:
     recorder, thing = held.recorder, held.example[key]
 
     def load() -> Value:
         return recorder.add("getitem", [held.value(), recorder.value_of(key)])
 
-    rely_on(recorder, (held, key), load, thing, what)
+    rely_on(recorder, (held, "element", key), load, thing, f"element {key!r} of a {type(held.example).__name__}")
     return recorder.stand_in(thing, load)
 
 
@@ -121,6 +150,6 @@ def _refuse_changes(kind: type, base: str, methods: str) -> None:
         setattr(kind, name, refusal(name))
 
 
-_CHANGES = "pop clear __setitem__ __delitem__"
+_CHANGES = "pop clear __delitem__"
 _refuse_changes(Items, "list", f"{_CHANGES} append extend insert remove sort reverse __iadd__ __imul__")
 _refuse_changes(Entries, "dictionary", f"{_CHANGES} update popitem setdefault __ior__")

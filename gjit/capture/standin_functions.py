@@ -21,7 +21,7 @@ from gjit.ops import names
 TRANSPARENT = {"functools", "_functools", "itertools", "operator", "_operator", "copy", "typing", "collections"}
 TRANSPARENT |= {"contextlib", "dataclasses", "enum", "abc", "numbers", "types", "string", "re", "keyword", "builtins"}
 """Modules whose functions only pass on what they get: they run on stand-ins as they are."""
-_STATIC = {np.issubdtype, np.iscomplexobj, np.isrealobj, np.ndim, np.isscalar, np.can_cast}
+_STATIC = {np.issubdtype, np.iscomplexobj, np.isrealobj, np.ndim, np.isscalar, np.iterable, np.can_cast}
 """Questions about types, which are answered while tracing."""
 
 
@@ -63,6 +63,9 @@ class Function(StandIn):
 
     def __repr__(self) -> str:
         return repr(held_by(self).example)
+
+    def __mro_entries__(self, bases: tuple) -> tuple:
+        return (held_by(self).example,)
 
     def __or__(self, other: object) -> object:
         held = held_of(other)

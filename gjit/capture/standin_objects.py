@@ -53,10 +53,10 @@ class Instance(StandIn):
         value = held.recorder.value_of(thing)
         held.recorder.effect("setattr", [held.value(), value], name=name)
         held.recorder.run(setattr, self, name, thing)
-        if type(thing) in (list, dict, set):
-            held.recorder.refuse_later_changes(thing)
-            thing = held.recorder.result(held.recorder.example_of(thing), value)
-        object.__getattribute__(self, "_written")[name] = thing
+        object.__getattribute__(self, "_written")[name] = held.recorder.stored(thing, value)
+
+    def __delattr__(self, name: str) -> None:
+        held_by(self).recorder.refuse(f"the attribute {name!r} of an object outside the traced function is deleted")
 
 
 def object_stand_in(held: Held) -> Instance:
@@ -134,4 +134,6 @@ def _forwarded(recorder: Recorder, function: Callable) -> Callable:
 
 def method_of(recorder: Recorder, function: Callable) -> Callable:
     """A function of a class as traced code sees it, without a receiver."""
-    return recorder.stand_in(function, lambda: recorder.load_object(function, function.__name__))
+    found = recorder.stand_in(function, lambda: recorder.load_object(function, function.__name__))
+    assert callable(found)
+    return found

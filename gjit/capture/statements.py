@@ -309,7 +309,7 @@ class Statements(Expressions):
         patterns: list[Pattern] = []
         values: list[Value] = []
         for case in node.cases:
-            patterns.append(Pattern(self, case.pattern, len(values)))
+            patterns.append(Pattern(case.pattern, len(values), self.expression))
             values.extend(patterns[-1].values)
         texts = tuple(pattern.text for pattern in patterns)
         choice = self.builder.node("match", [subject, *values], results=0, patterns=texts)

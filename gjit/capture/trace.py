@@ -117,5 +117,6 @@ def _input(recorder: Recorder, example: object, value: Value) -> object:
     if is_immutable(example) or isinstance(example, (np.ndarray, tuple, list, dict, set)):
         return Tracer(Held(recorder, example, lambda: value))
     if has_graph(example) or isinstance(example, _FUNCTIONS):
-        assume_is(recorder, (value, "itself"), lambda: value, example, f"{value.name} is {name_of(example)}", early=True)
+        message = f"{value.name} is {name_of(example)}"
+        assume_is(recorder, (value, "itself"), lambda: value, example, message, early=True)
     return stand_in(recorder, example, lambda: value)

@@ -91,8 +91,9 @@ def _difference(expected: object, found: object, where: str, rtol: float, atol: 
     if isinstance(expected, (tuple, list)):
         if len(expected) != len(found):
             return f"{where}: {len(expected)} elements became {len(found)}"
-        pairs = enumerate(zip(expected, found, strict=True))
-        return next(filter(None, (_difference(*pair, f"{where}[{i}]", rtol, atol) for i, pair in pairs)), "")
+        places = (f"{where}[{index}]" for index in range(len(expected)))
+        parts = zip(expected, found, places, strict=True)
+        return next(filter(None, (_difference(old, new, place, rtol, atol) for old, new, place in parts)), "")
     if hasattr(expected, "__dict__"):
         return _difference(vars(expected), vars(found), where, rtol, atol)
     return "" if expected == found else f"{where}: {expected!r} became {found!r}"

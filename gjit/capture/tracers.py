@@ -36,8 +36,6 @@ class Tracer(StandIn):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"a traced value has no attribute {name!r}")
         example = getattr(held.example, name)
-        if name in _DATA_METHODS and isinstance(held.example, (np.ndarray, np.generic)):
-            held.recorder.refuse(f"`.{name}()` takes data out of a traced array")
         if callable(example) and not isinstance(example, type):
             return Method(Held(held.recorder, example, _load_attribute(held, name)))
         if _is_static(held.example, name, example):
@@ -179,6 +177,9 @@ class Method(StandIn):
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         held = held_by(self)
+        name, owner = held.example.__name__, getattr(held.example, "__self__", None)
+        if name in _DATA_METHODS and isinstance(owner, (np.ndarray, np.generic)):
+            held.recorder.refuse(f"`.{name}()` takes data out of a traced array")
         return held.recorder.call_value(held.example, held.value(), arguments, keywords)
 
 

@@ -7,12 +7,13 @@ goes as deep as memory allows: where it would call itself it yields the inner ge
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
-Walk = Generator["Walk", object, object]
+Walk = Generator[Any, Any, Any]
 """A walk: yields the walks that it needs the results of, and returns its own result."""
 
 
-def drive(task: Walk) -> object:
+def drive(task: Walk) -> Any:
     """Run a walk to its end and return its result; an exception passes through every walk that waits.
 
     >>> def depth(count):
@@ -21,7 +22,7 @@ def drive(task: Walk) -> object:
     100000
     """
     waiting = [task]
-    result: object = None
+    result: Any = None
     error: BaseException | None = None
     while waiting:
         try:

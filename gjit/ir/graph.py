@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from gjit.ir.types import UNKNOWN, Type, type_of
 from gjit.source import Span
@@ -67,14 +68,14 @@ class Node:
         inputs: list[Value] | tuple[Value, ...] = (),
         *,
         labels: tuple[str, ...] = (),
-        attributes: dict[str, object] | None = None,
+        attributes: dict[str, Any] | None = None,
         results: int | list[Type] = 1,
         span: Span | None = None,
     ):
         self.op = op
         self.inputs: list[Value] = []
         self.labels = labels if any(labels) else ()
-        self.attributes: dict[str, object] = attributes or {}
+        self.attributes: dict[str, Any] = attributes or {}
         types = [UNKNOWN] * results if isinstance(results, int) else results
         self.results = [Value(type_, self) for type_ in types]
         self.blocks: list[Block] = []

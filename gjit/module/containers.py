@@ -56,7 +56,7 @@ class Sequential(ModuleList):
     def __init__(self, *parts: Callable):
         self._items = list(parts[0] if len(parts) == 1 and isinstance(parts[0], list) else parts)
 
-    def append(self, module: Callable) -> Sequential:  # type: ignore[override]
+    def append(self, module: Callable) -> Sequential:
         """Add a part at the end, and return the module."""
         self._items.append(module)
         return self

@@ -48,4 +48,4 @@ for _class in (
     *(np.bool, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
     *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
 ):
-    _row(_class.__name__, scalar_class_types(_class))
+    _row(_class.__name__, scalar_class_types(_class), views=(0,))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gjit.ir.graph import Node
+from gjit.ops.arguments import bind
 from gjit.ops.effects import computes, computes_quietly
 from gjit.ops.exactness import LAYOUT_FREE_UFUNCS
 from gjit.ops.probe import probed
-from gjit.ops.row import Kind, Op, table
+from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 from gjit.ops.rules import ufunc_types
 
 UFUNCS = [
@@ -48,9 +50,14 @@ def _row(name: str, data: str, *, sizes: str = "", weak: str = "", **rest) -> No
     table.add(Op(name=f"numpy.{name}", kind=Kind.ELEMENTWISE, function=function, **rest))
 
 
+def copies_first(node: Node) -> Effect:
+    """As `computes` where the default `copy=True` stands: otherwise the operand itself is written."""
+    return computes(node) if "copy" not in (bind(node, np.nan_to_num) or {"copy": None}) else OPAQUE
+
+
 _row("where", "condition x y", weak="x y")
 _row("clip", "a", weak="a_min a_max min max", method="clip")
-_row("nan_to_num", "x nan posinf neginf", views=(0,))
+_row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,))
 _row("round", "a", sizes="decimals", method="round")
 _row("around", "a", sizes="decimals")
 _row("fix", "x")
@@ -66,5 +73,5 @@ _row("isreal", "x", effects=computes_quietly)
 _row("iscomplex", "x", effects=computes_quietly)
 _row("select", "condlist choicelist", weak="default")
 _row("interp", "x xp fp left right period")
-_row("piecewise", "", types=None)
+table.add(Op(name="numpy.piecewise", kind=Kind.ELEMENTWISE, function=np.piecewise))
 _row("unwrap", "p")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gjit.ir.graph import Constant, Node
+from gjit.ir.graph import Node
 from gjit.ir.types import (
     BOOL,
     BYTES,
@@ -28,9 +28,9 @@ from gjit.ir.types import (
     TupleType,
     Type,
 )
-from gjit.ops.arguments import is_array, is_number, unknown
+from gjit.ops.arguments import constant, is_array, is_number, unknown
 from gjit.ops.effects import all_plain, is_immutable
-from gjit.ops.row import OPAQUE, Effect, EffectRule, Kind, Op, TypeRule, table
+from gjit.ops.row import ALL_INPUTS, OPAQUE, Effect, EffectRule, Kind, Op, TypeRule, table
 from gjit.ops.rules import fixed, python_types
 from gjit.ops.rules_operator import unary_types
 
@@ -84,13 +84,13 @@ def text(node: Node) -> list[Type]:
 
 def isinstance_effect(node: Node) -> Effect:
     """`isinstance` with built-in or NumPy classes asks nobody; a user's metaclass may define the answer."""
-    known = len(node.inputs) == 2 and isinstance(node.inputs[1], Constant)
+    known = len(node.inputs) == 2 and isinstance(constant(node.inputs[1]), type)
     return Effect.NONE if known and is_number(node.inputs[0].type) else OPAQUE
 
 
-def _row(name: str, types: TypeRule | None = None, effects: Effect | EffectRule = OPAQUE) -> None:
+def _row(name: str, types: TypeRule | None = None, effects: Effect | EffectRule = OPAQUE, **rest) -> None:
     function = getattr(builtins, name)
-    table.add(Op(name=f"builtin.{name}", kind=Kind.HOST, function=function, types=types, effects=effects))
+    table.add(Op(name=f"builtin.{name}", kind=Kind.HOST, function=function, types=types, effects=effects, **rest))
 
 
 _row("len", fixed(INT), counted)
@@ -103,12 +103,12 @@ _row("bool", fixed(BOOL), on_plain)
 _row("str", text, on_plain)
 _row("repr", text, on_plain)
 _row("format", text, on_plain)
-_row("min", extreme, on_plain)
-_row("max", extreme, on_plain)
+_row("min", extreme, on_plain, views=ALL_INPUTS)
+_row("max", extreme, on_plain, views=ALL_INPUTS)
 _row("round", on_numbers(round), on_plain)
 _row("pow", None, on_plain)
 _row("divmod", on_numbers(divmod), on_plain)
-_row("sum", None, on_plain)
+_row("sum", None, on_plain, views=(1,))
 _row("any", fixed(BOOL), on_plain)
 _row("all", fixed(BOOL), on_plain)
 _row("sorted", fixed(ListType(UNKNOWN)))
@@ -119,9 +119,9 @@ _row("dict", fixed(DictType(UNKNOWN, UNKNOWN)))
 _row("slice", fixed(SLICE), Effect.RAISES)
 _row("isinstance", fixed(BOOL), isinstance_effect)
 _row("issubclass", fixed(BOOL))
-_row("callable", fixed(BOOL), Effect.NONE)
+_row("callable", fixed(BOOL), Effect.RAISES)
 _row("hasattr", fixed(BOOL))
-_row("id", fixed(INT), Effect.NONE)
+_row("id", fixed(INT), Effect.RAISES)
 _row("hash", fixed(INT), on_plain)
 _row("ord", fixed(INT), on_plain)
 _row("chr", fixed(STR), on_plain)

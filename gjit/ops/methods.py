@@ -9,7 +9,7 @@ from gjit.ir.types import BOOL, BYTES, COMPLEX, FLOAT, INT, NONE, UNKNOWN, Array
 from gjit.ops.arguments import NOT_CONSTANT, bind, constant, is_array, is_numeric
 from gjit.ops.effects import computes, viewing, writing
 from gjit.ops.probe import dtype_of_array, probed
-from gjit.ops.row import Kind, Op, TypeRule, table
+from gjit.ops.row import OPAQUE, Kind, Op, TypeRule, table
 from gjit.ops.rules import fixed
 from gjit.ops.rules_shape import reshape_method, same_array, same_dtype
 
@@ -67,7 +67,7 @@ _row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_v
 _row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
 _row("copy", Kind.CREATE, same_array)
 _row("flatten", Kind.SHAPE, same_dtype(1))
-_row("byteswap", Kind.SHAPE, None, views=(0,))
+_row("byteswap", Kind.SHAPE, None, effects=OPAQUE)
 _row("compress", Kind.INDEX, probed(np.ndarray.compress, "self condition"))
 _row("dot", Kind.LINALG, probed(np.ndarray.dot, "self other"), layout_free=False)
 _row("item", Kind.INDEX, item_types)

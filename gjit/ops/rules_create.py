@@ -28,22 +28,29 @@ def arange_types(node: Node) -> list[Type]:
     known = all(value.type in (INT, FLOAT) for value in bounds) and "dtype" not in arguments
     if not known:
         return [UNKNOWN]
-    if len(ints) < len(bounds):
+    if not ints:
         return [ArrayType(np.dtype(float), 1)]
-    open_bounds = [value for value in bounds if not _is_small(value)]
-    from_small = len(bounds) == 1 or (open_bounds == bounds[1:2] and (len(bounds) == 2 or _is_step(bounds[2])))
-    return [ArrayType(np.dtype(int) if from_small else None, 1)]
+    return [ArrayType(np.dtype(int) if all(map(_is_small, bounds)) else None, 1)]
 
 
 _arange = probed(np.arange)
 
 
 def _is_small(value: Value) -> bool:
-    return isinstance(value, Constant) and type(value.value) is int and abs(value.value) < _SMALL
+    """Whether the int is small for sure: a constant, a length, an extent. Others may not fit in int64."""
+    if isinstance(value, Constant):
+        return type(value.value) is int and abs(value.value) < _SMALL
+    node = value.producer
+    if not isinstance(node, Node):
+        return False
+    if node.op in ("getitem", "unpack"):
+        node = node.inputs[0].producer
+        return isinstance(node, Node) and node.op == "getattr" and _is_extent_of_array(node, ("shape",))
+    return node.op == "builtin.len" or (node.op == "getattr" and _is_extent_of_array(node, ("size", "ndim")))
 
 
-def _is_step(value: Value) -> bool:
-    return isinstance(value, Constant) and type(value.value) is int and 0 < abs(value.value) < _SMALL
+def _is_extent_of_array(node: Node, names: tuple[str, ...]) -> bool:
+    return isinstance(node.inputs[0].type, ArrayType) and node.attributes["name"] in names
 
 
 def scalar_class_types(kind: type[np.generic]) -> TypeRule:

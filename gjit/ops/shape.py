@@ -12,8 +12,8 @@ from gjit.ops.rules import fixed
 from gjit.ops.rules_shape import same_array, same_dtype, same_type, shaped_by, squeezed
 
 
-def _view(name: str, types: TypeRule, method: str = "") -> None:
-    rest = {"types": types, "effects": viewing, "views": (0,), "method": method}
+def _view(name: str, types: TypeRule, method: str = "", views: tuple[int, ...] = (0,)) -> None:
+    rest = {"types": types, "effects": viewing, "views": views, "method": method}
     table.add(Op(name=f"numpy.{name}", kind=Kind.VIEW, function=getattr(np, name), **rest))
 
 
@@ -36,9 +36,9 @@ _view("fliplr", same_type)
 _view("flipud", same_type)
 _view("rot90", same_type)
 _view("diagonal", probed(np.diagonal, "a", "offset"), "diagonal")
-_view("atleast_1d", probed(np.atleast_1d, "arys"))
-_view("atleast_2d", probed(np.atleast_2d, "arys"))
-_view("atleast_3d", probed(np.atleast_3d, "arys"))
+_view("atleast_1d", probed(np.atleast_1d, "arys"), views=ALL_INPUTS)
+_view("atleast_2d", probed(np.atleast_2d, "arys"), views=ALL_INPUTS)
+_view("atleast_3d", probed(np.atleast_3d, "arys"), views=ALL_INPUTS)
 
 # These give a view where the memory allows it, else a copy.
 _copy("reshape", shaped_by(np.reshape, "shape"), views=(0,))

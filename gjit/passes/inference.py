@@ -140,29 +140,36 @@ class Inference:
         _set_joined(node, outcomes)
 
     def _and_or(self, node: Node) -> Walk:
-        right = yield self._block(node.blocks[0])
-        _set_joined(node, [[node.inputs[0].type], right])
+        truth = known_truth(node.inputs[0])
+        gives_left = node.op == "or"
+        outcomes: list[list[Type] | None] = (
+            [] if truth is not None and truth is not gives_left else [[node.inputs[0].type]]
+        )
+        if truth is not gives_left:
+            outcomes.append((yield self._block(node.blocks[0])))
+        _set_joined(node, outcomes)
 
     def _for(self, node: Node) -> Walk:
         body, otherwise = node.blocks
         item, *carried = body.parameters
         self._grow(body, carried, [value.type for value in node.inputs[1:]])
-        broken = [UNREACHED] * len(carried)
+        outcomes: list[list[Type] | None] = []
         while True:
             source = node.inputs[0].type
             item.type = UNREACHED if source == UNREACHED else self._stable(item_type(node.inputs[0]))
             with self._loop(len(carried)) as loop:
                 yield self._block(body)
-            _join_into(broken, loop.broken)
+            outcomes.append(loop.broken)
             if not self._grow(body, carried, loop.continued):
                 break
         _assign(otherwise.parameters, carried)
-        _set_joined(node, [(yield self._block(otherwise)), broken])
+        outcomes.append((yield self._block(otherwise)))
+        _set_joined(node, outcomes)
 
     def _while(self, node: Node) -> Walk:
         condition, body, otherwise = node.blocks
         self._grow(condition, condition.parameters, [value.type for value in node.inputs])
-        broken = [UNREACHED] * len(node.inputs)
+        outcomes: list[list[Type] | None] = []
         while True:
             passed = yield self._block(condition)
             for block in (body, otherwise):
@@ -170,14 +177,16 @@ class Inference:
                     value.type = type_
             with self._loop(len(node.inputs)) as loop:
                 yield self._block(body)
-            _join_into(broken, loop.broken)
+            outcomes.append(loop.broken)
             if not self._grow(condition, condition.parameters, loop.continued):
                 break
-        _set_joined(node, [(yield self._block(otherwise)), broken])
+        if passed is not None and known_truth(condition.terminator.inputs[0]) is not True:
+            outcomes.append((yield self._block(otherwise)))
+        _set_joined(node, outcomes)
 
     @contextmanager
     def _loop(self, count: int) -> Iterator[_Loop]:
-        self._loops.append(_Loop([UNREACHED] * count, [UNREACHED] * count))
+        self._loops.append(_Loop(_unreached(count), _unreached(count)))
         try:
             yield self._loops[-1]
         finally:
@@ -261,6 +270,10 @@ def _values(graph: Graph) -> Iterator[Value]:
         yield from node.results
         for block in node.blocks:
             yield from block.parameters
+
+
+def _unreached(count: int) -> list[Type]:
+    return [UNREACHED] * count
 
 
 def _join_into(types: list[Type], more: list[Type]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gjit import settings
 from gjit.errors import GjitError, InternalError
+from gjit.ir.blame import blame
 from gjit.ir.graph import Graph
 from gjit.ir.printer import print_graph
 from gjit.ir.verify import verify_graph
@@ -120,7 +121,8 @@ def register_pass(
 
 
 def _run_pass(graph: Graph, name: str, function: Pass, *, check: bool) -> None:
-    changed = function(graph)
+    with blame(name, graph):
+        changed = function(graph)
     if changed is False:
         return
     if check:

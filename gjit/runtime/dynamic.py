@@ -13,10 +13,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gjit.capture.resolve import is_user_class, is_user_code
+from gjit.capture.resolve import is_own_code, is_user_class, is_user_code
 from gjit.errors import UnsupportedError
 from gjit.ir.capturable import has_graph, is_ignored
 from gjit.ops import names
+from gjit.runtime.futures import fork
 from gjit.runtime.statistics import Statistics
 
 NATIVE = frozenset(
@@ -64,6 +65,8 @@ class DynamicCalls:
     def call(self, callee: object, /, *arguments: object, **keywords: object) -> object:
         """What `callee(*arguments, **keywords)` gives."""
         kind = type(callee)
+        if callee is fork:
+            return fork(functools.partial(self.call, arguments[0]), *arguments[1:], **keywords)
         if kind is types.FunctionType:
             return self.entry(callee)(*arguments, **keywords)
         if kind is types.MethodType:
@@ -88,7 +91,7 @@ class DynamicCalls:
     def _find_entry(self, function: types.FunctionType) -> Callable:
         if id(function.__code__) in generated or names.name_of(function) is not None:
             return function
-        if function.__globals__.get("__name__") in LANGUAGE_MODULES:
+        if function.__globals__.get("__name__") in LANGUAGE_MODULES or is_own_code(function):
             return function
         if not is_ignored(function) and is_user_code(function, self._package):
             try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gjit import settings
 from gjit.capture.program import Program
+from gjit.ir.blame import blame
 from gjit.ir.graph import Graph
 from gjit.ir.printer import print_graph
 from gjit.ir.types import Type
@@ -61,9 +62,13 @@ def build_plan(
     graph = program.functions[entry]
     variants = Variants.build(program.functions, entry, types)
     for each in variants.graphs.values():
-        form_regions(each)
+        with blame("form_regions", each):
+            form_regions(each)
     maker = _Maker(program, variants, dynamic)
-    functions = {name: maker.make(name) for name in variants.graphs}
+    functions = {}
+    for name, each in variants.graphs.items():
+        with blame("host_program", each):
+            functions[name] = maker.make(name)
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in zip(graph.parameters, types, strict=True))
     plan = Plan(entry, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
     statistics.compilations += len(functions)

@@ -21,6 +21,10 @@ def loop_scalar(value: object, dtype: np.dtype) -> np.ndarray:
     """
     array = np.asarray(value, dtype)
     kind = type(value)
+    if kind is int and abs(value) >= 1 << 64:
+        raise Fallback
+    if dtype.kind == "b":
+        return array
     if kind is int and int(array.item().real) != value:
         raise Fallback
     if kind in (float, complex) and array.dtype.itemsize < (8 if array.dtype.kind == "f" else 16):

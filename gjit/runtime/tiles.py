@@ -79,7 +79,7 @@ class TiledRegion:
             return None
         try:
             return plan_region(self.node, inputs, deferred)
-        except (Unsupported, Fallback):
+        except (Unsupported, Fallback, OverflowError):
             return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gjit.ir.blame import blame
 from gjit.ir.graph import Graph, Node
 from gjit.ir.types import UNKNOWN, Type
 from gjit.passes import pipelines
@@ -36,7 +37,8 @@ class Variants:
         return variants
 
     def _build(self, name: str, origin: str, types: tuple[Type, ...]) -> None:
-        graph = specialise(self.captured[origin], list(types), self._returned)
+        with blame("specialise", self.captured[origin]):
+            graph = specialise(self.captured[origin], list(types), self._returned)
         pipelines.run(graph, "typed")
         self.graphs[name] = graph
         for node in graph.all_nodes():

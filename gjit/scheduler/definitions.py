@@ -9,6 +9,7 @@ import numpy as np
 from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.ir.types import UNKNOWN, ArrayType
 from gjit.scheduler.flow import function_of
+from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
 from gjit.scheduler.syntax import assign, call, load, store
 
@@ -45,6 +46,7 @@ class Definitions(ControlFlow):
         for statement in body:
             self.locate(statement, block.first or block.terminator)
         self.block(block, body)
+        release(body, self.names.temporaries)
         if len(body) > 1 and _is_bare_return(body[-1]):
             body.pop()
         return body

@@ -19,6 +19,7 @@ from gjit.scheduler.syntax import located
 from gjit.source import Span
 
 FACTORY = "make"
+ENTRY = "gjit_function"
 
 
 @dataclass(slots=True)
@@ -92,11 +93,13 @@ def host_program(graph: Graph, environment: Environment | None = None) -> HostPr
         RegionCall(name, twin.name, node)
         for name, twin, node in zip(printer.region_names, twins, printer.regions, strict=True)
     ]
+    source = ast.unparse(function)
+    function.name = ENTRY  # inside the factory its own name would hide a global of that name
     outside = [*bindings.objects, *bindings.functions, *bindings.helpers, *bindings.closure, *printer.region_names]
     return HostProgram(
         graph=graph,
         tree=_module(outside, [function, *twins], graph.span),
-        source=ast.unparse(function),
+        source=source,
         bindings=bindings.objects,
         functions=bindings.functions,
         helpers=bindings.helpers,
@@ -131,7 +134,7 @@ def compile_host_program(
         KeyError: a name that the program needs is bound to nothing.
     """
     cells = _cells(program, closure_cells or {}, extra_bindings or {})
-    code = program.code(_identifier(program.graph.name))
+    code = program.code(ENTRY)
     qualified_name = qualified_name or program.graph.name
     code = _renamed(code, program.graph.name.rpartition(".")[2], qualified_name)
     closure = tuple(cells[name] for name in code.co_freevars)

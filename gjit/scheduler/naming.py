@@ -9,18 +9,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.types import ArrayType
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.liveness import Interference
 
+ARRAY_MAKERS = frozenset({"region", "library"})
 RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins))
 """Names that a temporary never takes, so that built-in functions print as themselves."""
 
 
 @dataclass(slots=True)
 class Names:
-    """The variable of every value that has one; `copies` are parameters that the function first moves elsewhere."""
+    """The variable of every value that has one.
+
+    copies       parameters that the function first moves elsewhere, with their names in the signature
+    temporaries  variables that hold arrays for which the user's program has no name
+    taken        all names that mean something in the program
+    """
 
     variables: dict[Value, str] = field(default_factory=dict)
+    temporaries: set[str] = field(default_factory=set)
     copies: dict[Value, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     _unused: dict[str, str] = field(default_factory=dict)
@@ -61,6 +69,7 @@ def name_values(block: Block, flow: Flow, found: Interference, reserved: set[str
     _merge(moves, variables, fixed)
     names = Names(taken=set(reserved))
     _assign(variables, fixed, found, names, reserved)
+    names.temporaries = {names.variables[value] for value in names.variables if _is_temporary_array(variables.get(value))}
     return names
 
 
@@ -185,6 +194,15 @@ def _is_temporary(variable: _Variable) -> bool:
     return not any(isinstance(value.producer, Block) or value.producer.blocks for value in variable.members)
 
 
+def _is_temporary_array(variable: _Variable | None) -> bool:
+    if variable is None or variable.hint or variable.is_exclusive or variable.is_fixed:
+        return False
+    return any(
+        isinstance(value.type, ArrayType) or (isinstance(value.producer, Node) and value.producer.op in ARRAY_MAKERS)
+        for value in variable.members
+    )
+
+
 def _excludes(variable: _Variable, other: _Variable, found: Interference) -> bool:
     """Whether one of two variables belongs to an inner function that reads it later, in the other's scope."""
     if not variable.is_exclusive and not other.is_exclusive:
@@ -203,6 +221,9 @@ def _description(value: Value) -> str:
     """What to call a temporary: by the operation that makes it."""
     if isinstance(value.producer, Block):
         return "item"
+    if value.producer.op == "region":
+        yielded = value.producer.blocks[0].terminator.inputs[value.producer.results.index(value)]
+        return yielded.name or ("value" if yielded.producer is None else _description(yielded))
     word = value.producer.op.rpartition(".")[2]
     if value.producer.op in ("getattr", "import"):
         word = str(value.producer.attributes.get("name") or word)

@@ -320,11 +320,10 @@ class _Stacker:
 
     def _consume(self, node: Node, stack: list[Value], single: bool) -> None:
         """Fold the operands that are the top of the stack, in order; the other operands there become variables."""
-        waiting = set(stack)
-        wanted = list(dict.fromkeys(value for value in self._operands(node) if value in waiting))
-        while wanted and stack[-1] is wanted[-1] and self._may_stand_in(node, stack[-1]):
+        wanted = list(dict.fromkeys(self._operands(node)))
+        while stack and stack[-1] in wanted and self._may_stand_in(node, stack[-1]):
             value = stack.pop()
-            wanted.pop()
+            del wanted[wanted.index(value) :]
             self.folding.folded.add(value)
             if self._use_count(value) > 1:
                 self.folding.shared.add(value)

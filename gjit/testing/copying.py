@@ -7,6 +7,7 @@ buffer, with the same strides, alignment, byte order and flags.
 from __future__ import annotations
 
 import copy
+import types
 from collections import deque
 from typing import Any
 
@@ -21,7 +22,7 @@ _CACHE_LINE = 64
 def copy_arguments(roots: tuple) -> tuple:
     """An equal copy of `roots`, a tuple of any objects.
 
-    Compiled functions (and everything else with `__wrapped__`) stay the same objects, as plain functions do.
+    Modules and compiled functions (and everything else with `__wrapped__`) stay the same objects, as plain functions do.
 
     Raises:
         TypeError: an object that cannot be copied (a running generator, an open file).
@@ -32,8 +33,8 @@ def copy_arguments(roots: tuple) -> tuple:
     >>> view
     array([3., 2., 1., 9.])
     """
-    arrays, wrappers = _reachable(roots)
-    memo: dict[int, Any] = {id(wrapper): wrapper for wrapper in wrappers}
+    arrays, kept = _reachable(roots)
+    memo: dict[int, Any] = {id(value): value for value in kept}
     for group in _sharing_groups(arrays):
         _copy_group(group, memo)
     for array in arrays:
@@ -47,7 +48,7 @@ def copy_arguments(roots: tuple) -> tuple:
 
 
 def _reachable(roots: tuple) -> tuple[list[np.ndarray], list[object]]:
-    """Every plain array under `roots` with the arrays that they are views of, and every wrapper of a function."""
+    """Every plain array under `roots` with the arrays that they are views of, and what is not to be copied."""
     seen: dict[int, object] = {}
     waiting: deque[object] = deque([roots])
     while waiting:
@@ -56,8 +57,8 @@ def _reachable(roots: tuple) -> tuple[list[np.ndarray], list[object]]:
             seen[id(value)] = value
             waiting.extend(_children(value))
     values = list(seen.values())
-    wrappers = [value for value in values if _is_wrapper(value)]
-    return [value for value in values if type(value) is np.ndarray and not _is_opaque(value)], wrappers
+    kept = [value for value in values if _is_kept(value)]
+    return [value for value in values if type(value) is np.ndarray and not _is_opaque(value)], kept
 
 
 def _children(value: object) -> list[object]:
@@ -72,13 +73,13 @@ def _children(value: object) -> list[object]:
 
 
 def _attributes(value: object) -> list[object]:
-    if isinstance(value, type) or _is_wrapper(value):
+    if isinstance(value, type) or _is_kept(value):
         return []
     return list(state(value).values())
 
 
-def _is_wrapper(value: object) -> bool:
-    return callable(value) and hasattr(value, "__wrapped__")
+def _is_kept(value: object) -> bool:
+    return isinstance(value, types.ModuleType) or (callable(value) and hasattr(value, "__wrapped__"))
 
 
 def _owner(array: np.ndarray) -> object:

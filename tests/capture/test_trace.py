@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections import namedtuple
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Number
 
 import numpy as np
 import pytest
@@ -192,7 +194,7 @@ def test_captured_numbers_functions_and_containers_are_checked():
         run(graph, np.ones(3))
     layers[:] = [1.0, 2.0]
     table["a"] = 4.0
-    with pytest.raises(TypeError, match=r"the entry 'a' is 3\.0"):
+    with pytest.raises(TypeError, match=r"element 'a' of a dict is 3\.0"):
         run(graph, np.ones(3))
 
 
@@ -527,3 +529,55 @@ def test_the_text_of_equal_traces_is_equal():
     texts = {print_graph(trace_function(f, (np.ones(2),))) for _ in range(2)}
     assert len(texts) == 1
     assert "0x" not in texts.pop()
+
+
+def test_returning_numpy_scalars_asks_nothing_about_them():
+    graph = check(lambda x: (x + 1, x * 2), (np.float32(1),), (np.float64(2),), (3,))
+    assert "if" not in ops(graph)
+
+
+def test_cython_functions_are_library_functions():
+    def f(n):
+        np.random.seed(3)
+        return np.random.rand(n), np.random.default_rng(4).normal(size=n)
+
+    check(f, (2,), (3,))
+
+
+def test_a_method_may_be_read_and_passed_on():
+    def f(x):
+        total = x.sum
+        return total(), np.ndarray.sum(x), [method() for method in (x.max, x.min)]
+
+    check(f, (vector(3),))
+
+
+def test_elements_of_containers_outside_are_assigned_when_the_graph_runs():
+    parameters = {"w": np.ones(2), "b": np.zeros(2)}
+    history = [np.zeros(2), np.zeros(2)]
+
+    def f(x):
+        parameters["w"] -= x
+        parameters["step"] = parameters["w"] * 2
+        history[-1] = x
+        return parameters["step"], list(parameters), history[1] + history[0], len(parameters)
+
+    graph = trace_function(f, (np.ones(2),))
+    assert list(parameters) == ["w", "b"]
+    assert parameters["w"].tolist() == [1, 1]
+    found = run(graph, np.full(2, 3.0))
+    assert found[0].tolist() == [-4, -4]
+    assert found[1:2] + found[3:] == (["w", "b", "step"], 3)
+    assert parameters["w"].tolist() == [-2, -2]
+    assert parameters["step"].tolist() == [-4, -4]
+    assert history[1].tolist() == [3, 3]
+    with pytest.raises(TypeError, match="the list of keys"):
+        run(graph, np.ones(2))
+
+
+def test_questions_about_protocols_are_answered_by_the_example():
+    def f(x, n):
+        kinds = isinstance(x, Iterable), isinstance(n, Iterable), isinstance(n, Number), hasattr(n, "__len__")
+        return kinds, callable(x), hasattr(x, "shape"), np.iterable(n)
+
+    check(f, (vector(2), 3), (vector(3), 4))

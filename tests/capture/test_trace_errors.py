@@ -86,7 +86,7 @@ def list_outside(x):
 
 
 def dictionary_outside(x):
-    TABLE["b"] = x
+    TABLE.update(b=x)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def dictionary_outside(x):
         (shapes, "return x if x.shape == (2,) else -x"),
         (chained, "return 0 < x[0] < 2"),
         (list_outside, "LIST.append(x)"),
-        (dictionary_outside, 'TABLE["b"] = x'),
+        (dictionary_outside, "TABLE.update(b=x)"),
     ],
 )
 def test_data_is_refused_at_the_line(function, line):

@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 
+import gjit
 from gjit.capture.script import capture_function
 from gjit.capture.trace import trace_function
 from gjit.ir.interpreter import Interpreter
@@ -31,16 +32,18 @@ def run(graph, *arguments):
 
 
 def check(function, *examples):
-    """Trace on the first tuple of inputs; the graph must do what the function does on each."""
+    """Trace on the first tuple of inputs; graph and compiled function must do what the function does on each."""
     before = copy.deepcopy(examples[0])
     graph = trace_function(function, examples[0])
     assert same(before, examples[0]) is None
     verify_graph(graph)
+    compiled = gjit.trace(function, examples[0])
     for inputs in examples:
-        ours, plain = copy.deepcopy(inputs), copy.deepcopy(inputs)
-        expected = function(*plain)
-        found = run(graph, *ours)
-        assert same((expected, plain), (found, ours)) is None
+        for call in (functools.partial(run, graph), compiled):
+            ours, plain = copy.deepcopy(inputs), copy.deepcopy(inputs)
+            expected = function(*plain)
+            found = call(*ours)
+            assert same((expected, plain), (found, ours)) is None
     return graph
 
 

@@ -81,7 +81,7 @@ class Program:
                 self.display,
             ]
             if depth < 3:
-                kinds += [self.branch, self.loop, self.short_circuit]
+                kinds += [self.branch, self.loop, self.short_circuit, self.counted, self.function, self.guarded]
             self.draw(st.sampled_from(kinds))(visible, cells, depth)
         return visible
 
@@ -172,6 +172,45 @@ class Program:
             self.builder.end("yield", list(otherwise.parameters))
         visible.extend(node.results)
 
+    def counted(self, visible, cells, depth):
+        node = self.builder.node("while", [Constant(0), self.pick(visible)], results=2)
+        with self.builder.at(node.add_block(2)) as condition:
+            below = self.builder.add("operator.lt", [condition.parameters[0], Constant(2)])
+            self.builder.end("condition", [below, *condition.parameters])
+        with self.builder.at(node.add_block(2)) as body:
+            inner = self.block([*visible, *body.parameters], list(cells), depth + 1, 3)
+            following = self.builder.add("operator.add", [body.parameters[0], Constant(1)])
+            self.builder.end("continue", [following, self.pick(inner)])
+        with self.builder.at(node.add_block(2)) as otherwise:
+            self.builder.end("yield", list(otherwise.parameters))
+        visible.extend(node.results)
+
+    def function(self, visible, cells, depth):
+        node = self.builder.node("function", name="g", parameters=(Parameter("p"),))
+        with self.builder.at(node.add_block(1)) as body:
+            inner = self.block([*visible, *body.parameters], list(cells), depth + 1, 3)
+            self.builder.end("return", [self.pick(inner)])
+        for _ in range(self.draw(st.integers(1, 2))):
+            visible.append(self.builder.add("call", [node.result, self.pick(visible)]))
+
+    def guarded(self, visible, cells, depth):
+        if not cells:
+            cells.append(self.builder.add("cell", name="c0"))
+        node = self.builder.node("try", results=0)
+        with self.builder.at(node.add_block()):
+            inner = self.block(visible, list(cells), depth + 1, 3)
+            self.builder.node("store", [cells[0], self.pick(inner)], results=0)
+            self.builder.end("yield")
+        for _ in range(2):
+            with self.builder.at(node.add_block()):
+                self.builder.end("yield")
+        with self.builder.at(node.add_block()):
+            self.builder.end("yield", [Constant(TypeError)])
+        with self.builder.at(node.add_block(1)):
+            self.builder.node("store", [cells[0], self.pick(visible)], results=0)
+            self.builder.end("yield")
+        visible.append(self.builder.add("load", [cells[0]]))
+
 
 @st.composite
 def programs(draw) -> Graph:
@@ -212,7 +251,7 @@ def described(value: object, seen: tuple = ()) -> object:
     return type(value), repr(value) if type(value).__repr__ is not object.__repr__ else ""
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(programs())
 def test_the_passes_change_nothing_that_can_be_seen(graph: Graph):
     expected = outcome(graph, arguments())
@@ -257,7 +296,7 @@ def holds(type_, found: object) -> bool:
     return t.type_of(found) == type_ or type_ in (t.FUNCTION, t.CLASS, t.MODULE, t.GENERATOR)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(programs())
 def test_inferred_types_hold(graph: Graph):
     values = arguments()

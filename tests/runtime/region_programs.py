@@ -9,7 +9,7 @@ import numpy as np
 
 import gjit.ops  # noqa: F401  (the rows)
 from gjit.ir.builder import Builder
-from gjit.ir.graph import Constant, Graph, Node, Parameter, Value
+from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, Value
 from gjit.ir.types import ArrayType, type_of
 from gjit.ops.row import table
 from gjit.runtime.floating_errors import RegionSource
@@ -37,37 +37,34 @@ class Nodes:
         return node.result
 
 
-def region_graph(build: Callable, inputs: tuple) -> Graph:
-    """The graph of `build(nodes, *parameters)`, which returns the values that it returns, with its regions formed."""
+def straight_graph(build: Callable, inputs: tuple) -> Graph:
+    """The graph of `build(nodes, *parameters)`, which returns the list of the values that it returns."""
     names = [f"a{index}" for index in range(len(inputs))]
     graph = Graph("program", [Parameter(name) for name in names])
     for parameter, value in zip(graph.block.parameters, inputs, strict=True):
         parameter.type = type_of(value)
     builder = Builder(graph)
-    returned = build(Nodes(builder), *graph.block.parameters)
-    builder.end("return", [builder.add("tuple", [value for value in returned or ()])])
-    form_regions(graph)
+    builder.end("return", build(Nodes(builder), *graph.block.parameters))
     return graph
 
 
-def twin_of(node: Node) -> Callable:
-    """Runs the body of a region op by op, through the functions of the rows."""
-    body = node.blocks[0]
-
-    def twin(*inputs: object) -> object:
-        values = dict(zip(body.parameters, inputs, strict=True))
-        for step in body:
-            operands = [_value(values, value) for value in step.inputs]
-            if step.op == "setitem":
-                operands[0][operands[1]] = operands[2]
-                continue
-            keywords = {step.label(i)[:-1]: value for i, value in enumerate(operands) if step.label(i)}
-            positional = [value for i, value in enumerate(operands) if not step.label(i)]
-            values[step.result] = table[step.op].function(*positional, **keywords)
-        results = tuple(_value(values, value) for value in body.terminator.inputs)
-        return results[0] if len(results) == 1 else results or None
-
-    return twin
+def run_block(block: Block, inputs: tuple, regions: dict[Node, Callable]) -> object:
+    """Run the nodes one by one, through the functions of their rows."""
+    values = dict(zip(block.parameters, inputs, strict=True))
+    for node in block:
+        operands = [_value(values, value) for value in node.inputs]
+        keywords = {node.label(i)[:-1]: value for i, value in enumerate(operands) if node.label(i)}
+        positional = [value for i, value in enumerate(operands) if not node.label(i)]
+        if node.op == "setitem":
+            operands[0][operands[1]] = operands[2]
+        elif node.op != "region":
+            values[node.result] = table[node.op].function(*positional, **keywords)
+        else:
+            found = regions[node](*positional)
+            found = (found,) if len(node.results) == 1 else found or ()
+            values.update(zip(node.results, found, strict=True))
+    results = tuple(_value(values, value) for value in block.terminator.inputs)
+    return results[0] if len(results) == 1 else results or None
 
 
 def _value(values: dict, value: Value) -> object:
@@ -75,33 +72,51 @@ def _value(values: dict, value: Value) -> object:
 
 
 class Program:
-    """One region, its twin and its tiled form, called with the inputs of the whole program."""
+    """A program without control flow: `tiled` runs it with regions, `twin` node by node."""
 
     def __init__(self, build: Callable, *inputs: object):
-        graph = region_graph(build, inputs)
-        (node,) = [node for node in graph.block if node.op == "region"]
-        order = {parameter: index for index, parameter in enumerate(graph.block.parameters)}
-        assert all(value in order for value in node.inputs), "this region needs nodes before it"
-        self._order = [order[value] for value in node.inputs]
-        self._twin = twin_of(node)
+        self._straight = straight_graph(build, inputs).block
+        graph = straight_graph(build, inputs)
+        form_regions(graph)
+        self._block = graph.block
         self.globals: dict[str, object] = {"__name__": "program"}
-        self.region = TiledRegion(node, self._twin, RegionSource(self.globals))
+        source = RegionSource(self.globals)
+        nodes = [node for node in graph.block if node.op == "region"]
+        self._regions = {node: TiledRegion(node, self._twin_of(node.blocks[0]), source) for node in nodes}
+
+    @staticmethod
+    def _twin_of(body: Block) -> Callable:
+        return lambda *inputs: run_block(body, inputs, {})
 
     def twin(self, *inputs: object) -> object:
-        return self._twin(*(inputs[index] for index in self._order))
+        return run_block(self._straight, inputs, {})
 
     def tiled(self, *inputs: object) -> object:
-        return self.region(*(inputs[index] for index in self._order))
+        return run_block(self._block, inputs, self._regions)
+
+    @property
+    def region(self) -> TiledRegion:
+        (region,) = self._regions.values()
+        return region
+
+    @property
+    def tiled_count(self) -> int:
+        return sum(region.tiled for region in self._regions.values())
 
 
 def assert_same(build: Callable, *inputs: object) -> TiledRegion:
+    """As `check_same`, for a program of one region, which is returned."""
+    return check_same(build, *inputs).region
+
+
+def check_same(build: Callable, *inputs: object) -> Program:
     """Run both forms on copies of the inputs and compare results, written inputs, warnings and exceptions."""
     program = Program(build, *inputs)
     ours, theirs = copies(inputs), copies(inputs)
     assert outcome(program.tiled, ours) == outcome(program.twin, theirs)
     for left, right in zip(ours, theirs, strict=True):
         assert describe(left, ours) == describe(right, theirs)
-    return program.region
+    return program
 
 
 def outcome(function: Callable, inputs: list) -> tuple:

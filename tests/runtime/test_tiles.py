@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gjit import settings as knobs
 from gjit.runtime import arrangement, tile_run, tiles
-from tests.runtime.region_programs import Program, assert_same, special_values
+from tests.runtime.region_programs import Program, assert_same, check_same, special_values
 
 SIZE = 3 * 8192 + 517
 
@@ -453,7 +453,7 @@ def node_choices(draw):
     return draw(st.lists(step, min_size=2, max_size=7)), draw(st.sampled_from(["", "", "", "store", "total"])), draw(st.integers(0, 999))
 
 
-def _build(choices, parameters):
+def _build(choices):
     steps, ending, last = choices
 
     def build(nodes, *arrays):
@@ -495,12 +495,12 @@ def _add(nodes, kind, values, numbers, scalar):
 def test_random_regions_are_their_twins():
     tiled = []
 
-    @settings(max_examples=150)
+    @settings(max_examples=int(__import__('os').environ.get('EX','150')), phases=None or __import__('hypothesis').settings().phases)
     @given(input_arrays(), node_choices())
     def check(inputs, choices):
-        region = assert_same(_build(choices, inputs), *inputs)
-        event("tiled" if region.tiled else "op by op")
-        tiled.append(region.tiled)
+        program = check_same(_build(choices), *inputs)
+        event("tiled" if program.tiled_count else "op by op")
+        tiled.append(program.tiled_count)
 
     check()
     assert sum(tiled) > len(tiled) / 8

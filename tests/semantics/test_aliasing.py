@@ -16,7 +16,9 @@ def test_augmented_assignment_is_in_place_and_plain_assignment_is_not():
         y = y + 1
         return x, y
 
-    check(both, call(np.ones(2), np.ones(2)), call(np.ones(2, "f4"), np.array(1.0)), call(1, 2.0), call([1], np.ones(1)))
+    check(
+        both, call(np.ones(2), np.ones(2)), call(np.ones(2, "f4"), np.array(1.0)), call(1, 2.0), call([1], np.ones(1))
+    )
 
 
 def test_two_names_for_one_array():
@@ -67,7 +69,12 @@ def test_a_stencil_over_one_buffer(size):
             u[1:-1] = 0.25 * u[:-2] + 0.5 * u[1:-1] + 0.25 * u[2:]
         return u.sum()
 
-    check(smooth, call(np.sin(np.arange(float(size))), 3), call(np.arange(float(size), dtype="f4")[::-1], 1), call(np.ones(2), 2))
+    check(
+        smooth,
+        call(np.sin(np.arange(float(size))), 3),
+        call(np.arange(float(size), dtype="f4")[::-1], 1),
+        call(np.ones(2), 2),
+    )
 
 
 def test_arguments_may_overlap():
@@ -98,7 +105,9 @@ def test_large_arguments_that_overlap(offset):
         return target.sum()
 
     base = np.arange(30_000.0)
-    check(update, call(base[offset : offset + 20_000], base[:20_000]), call(base[:20_000], base[offset : offset + 20_000]))
+    check(
+        update, call(base[offset : offset + 20_000], base[:20_000]), call(base[:20_000], base[offset : offset + 20_000])
+    )
 
 
 def test_output_arguments():

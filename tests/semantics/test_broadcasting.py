@@ -40,7 +40,19 @@ def test_empty_arrays_flow_through():
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "c8"])
 def test_zero_d_arrays_give_scalars(dtype):
     def scalars(a, b):
-        return a + b, np.sqrt(a), a[()], a.sum(), a * 2, np.add(a, b), -a, a.reshape(1)[0], a.ndim, a[...], np.where(a, a, b)
+        return (
+            a + b,
+            np.sqrt(a),
+            a[()],
+            a.sum(),
+            a * 2,
+            np.add(a, b),
+            -a,
+            a.reshape(1)[0],
+            a.ndim,
+            a[...],
+            np.where(a, a, b),
+        )
 
     zero_d = np.array(2, dtype)
     check(scalars, *[call(zero_d, b) for b in (np.array(1), 1.0, np.ones(2, "f2"), np.float32(3), 2, np.ones((1, 1)))])
@@ -94,16 +106,33 @@ def test_the_memory_order_of_results_is_numpy_s():
 def test_outer_products_and_grids():
     def grids(x, y):
         rows, columns = np.meshgrid(x, y, indexing="ij")
-        return np.add.outer(x, y), np.multiply.outer(x, y), rows + columns, x[:, None] * y, np.outer(x, y), np.hypot(*np.ix_(x, y))
+        return (
+            np.add.outer(x, y),
+            np.multiply.outer(x, y),
+            rows + columns,
+            x[:, None] * y,
+            np.outer(x, y),
+            np.hypot(*np.ix_(x, y)),
+        )
 
-    check(grids, call(np.arange(3.0), np.arange(2.0)), call(np.arange(2, dtype="f4"), np.arange(3)), call(np.zeros(0), np.ones(2)))
+    check(
+        grids,
+        call(np.arange(3.0), np.arange(2.0)),
+        call(np.arange(2, dtype="f4"), np.arange(3)),
+        call(np.zeros(0), np.ones(2)),
+    )
 
 
 def test_grids_of_indices():
     def grid(rows, columns):
         i, j = np.mgrid[0:rows, 0:columns]
-        y, x = np.ogrid[0:rows, 0 : columns : 2j]
-        return i * 2 + j, np.indices((rows, columns)).sum(axis=0), y * x, np.fromfunction(lambda a, b: a - b, (rows, columns))
+        y, x = np.ogrid[0:rows, 0:columns:2j]
+        return (
+            i * 2 + j,
+            np.indices((rows, columns)).sum(axis=0),
+            y * x,
+            np.fromfunction(lambda a, b: a - b, (rows, columns)),
+        )
 
     check(grid, call(2, 3), call(0, 2), call(4, 1))
 

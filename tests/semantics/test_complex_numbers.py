@@ -16,7 +16,9 @@ def test_arithmetic(dtype):
 
     with np.errstate(all="ignore"):
         a, b = np.meshgrid(np.array(SPECIAL, dtype), np.array(SPECIAL[::-1], dtype))
-        check(combine, call(a, b), call(np.array([3 + 4j, 1j], dtype), np.array([1 - 1j, 2], dtype)), check_warnings=True)
+        check(
+            combine, call(a, b), call(np.array([3 + 4j, 1j], dtype), np.array([1 - 1j, 2], dtype)), check_warnings=True
+        )
 
 
 def test_scalars_multiply_by_python_s_or_numpy_s_rule():
@@ -24,7 +26,11 @@ def test_scalars_multiply_by_python_s_or_numpy_s_rule():
         return z[0] * w, z * w, w * z[0], z[0] * z[1], z[0] / z[1], z[0] ** 2, abs(z[0])
 
     z = np.array([complex(INF, 1), complex(0.1, -3)])
-    check(multiply, *[call(z, w) for w in (2, 1j, complex(1, NAN), np.complex64(1 + 1j), np.float32(3))], call(z.astype("c8"), 1j))
+    check(
+        multiply,
+        *[call(z, w) for w in (2, 1j, complex(1, NAN), np.complex64(1 + 1j), np.float32(3))],
+        call(z.astype("c8"), 1j),
+    )
 
 
 def test_magnitudes_do_not_overflow_and_cuts_follow_the_sign_of_zero():
@@ -86,7 +92,13 @@ def test_escape_counts():
         return counts, z
 
     y, x = np.ogrid[-1:1:8j, -2:0.5:9j]
-    check(escape, call(np.array([0j, 1 + 0j, 3 + 0j]), 5), call(x + 1j * y, 12), call((x + 1j * y).astype("c8"), 4), call(np.zeros(0, "c16"), 3))
+    check(
+        escape,
+        call(np.array([0j, 1 + 0j, 3 + 0j]), 5),
+        call(x + 1j * y, 12),
+        call((x + 1j * y).astype("c8"), 4),
+        call(np.zeros(0, "c16"), 3),
+    )
 
 
 def test_whole_array_escape_iteration():

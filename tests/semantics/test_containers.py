@@ -145,7 +145,15 @@ def test_dictionaries():
         merged = {**table, "last": key} | {key: "own"}
         merged.pop("missing", None)
         del merged["count"]
-        return list(table), list(merged.items()), removed, key in table, len(merged), [*merged.values()], dict(zip("ab", (1, 2)))
+        return (
+            list(table),
+            list(merged.items()),
+            removed,
+            key in table,
+            len(merged),
+            [*merged.values()],
+            dict(zip("ab", (1, 2))),
+        )
 
     check(use, call({}, "k"), call({"count": 3, "list": [0]}, 5), call(collections.OrderedDict(a=1), None))
 
@@ -154,7 +162,14 @@ def test_missing_keys_raise():
     def read(table, key):
         return table[key]
 
-    check(read, call({"a": 1}, "a"), call({}, "zz"), call({1: 2}, 1.0), call({}, []), call(collections.defaultdict(list), 3))
+    check(
+        read,
+        call({"a": 1}, "a"),
+        call({}, "zz"),
+        call({1: 2}, 1.0),
+        call({}, []),
+        call(collections.defaultdict(list), 3),
+    )
 
 
 def test_keys_of_many_types():
@@ -204,7 +219,9 @@ def test_unpacking():
         *heads, _ = nested
         return a, b, c, first, middle, last, d, e, heads
 
-    check(unpack, call((1, (2, 3), 4, 5, 6, 7)), call((1, (2, 3), 4)), call([1, "xy", 3, 4]), call((1, 2, 3, 4)), call(5))
+    check(
+        unpack, call((1, (2, 3), 4, 5, 6, 7)), call((1, (2, 3), 4)), call([1, "xy", 3, 4]), call((1, 2, 3, 4)), call(5)
+    )
 
 
 def test_unpacking_arrays():
@@ -253,7 +270,13 @@ def test_zip_enumerate_reversed_map_and_filter():
             lines.append(left)
         for pair in zip(a, a[1:], b):
             lines.append(pair)
-        return lines, list(map(len, b)), list(filter(None, [0, 1, 2])), list(map(lambda x, y: (x, y), a, b)), sorted(b, key=len)
+        return (
+            lines,
+            list(map(len, b)),
+            list(filter(None, [0, 1, 2])),
+            list(map(lambda x, y: (x, y), a, b)),
+            sorted(b, key=len),
+        )
 
     check(iterate, call([1, 2, 3], ["p", "qq"]), call([], []), call(np.array([1.5, 2.5]), ["aa", "b"]))
 
@@ -276,7 +299,11 @@ def test_nested_containers_are_reached_by_mutation():
         return len(a), len(b), a is b
 
     shared = [1]
-    check(mutate, call(([0], {"x": np.zeros(2)}), shared, shared, {}), call(([], {"x": np.ones(1)}), [1], [2, 3], {"n": 5}))
+    check(
+        mutate,
+        call(([0], {"x": np.zeros(2)}), shared, shared, {}),
+        call(([], {"x": np.ones(1)}), [1], [2, 3], {"n": 5}),
+    )
 
 
 def test_a_container_that_holds_itself():

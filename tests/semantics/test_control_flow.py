@@ -1,3 +1,5 @@
+"""Branches, loops, exceptions, managers and patterns. PYTEST_DONT_REWRITE: `assert` stands in programs under test."""
+
 from __future__ import annotations
 
 import numpy as np

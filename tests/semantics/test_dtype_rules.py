@@ -15,7 +15,17 @@ def test_python_numbers_are_weak_and_numpy_scalars_strong(dtype):
         return values + scalar, scalar * values, values / 2, values**2, 2 * values + 1.5, values + 1j
 
     values = np.array([1, 0, 3]).astype(dtype)
-    scalars = [1, 2.5, True, np.float64(2.5), np.float32(2.5), np.int64(2), np.int8(2), np.array(2.5), np.array(2, "f4")]
+    scalars = [
+        1,
+        2.5,
+        True,
+        np.float64(2.5),
+        np.float32(2.5),
+        np.int64(2),
+        np.int8(2),
+        np.array(2.5),
+        np.array(2, "f4"),
+    ]
     check(promote, *[call(values, scalar) for scalar in scalars])
 
 
@@ -25,7 +35,9 @@ def test_a_scaled_product_keeps_numpy_s_dtype(dtype):
         return values * (2.0 * step)
 
     values = np.array([1, 2]).astype(dtype)
-    check(scaled, *[call(values, step) for step in (1.0, 3, np.float64(1), np.float32(1), np.array(1, "f4"), np.int64(3))])
+    check(
+        scaled, *[call(values, step) for step in (1.0, 3, np.float64(1), np.float32(1), np.array(1, "f4"), np.int64(3))]
+    )
 
 
 def test_python_integers_that_do_not_fit_raise():
@@ -97,7 +109,21 @@ def test_unary_minus_and_absolute_value_wrap_before_they_meet_a_float():
 
 def test_boolean_arrays_in_arithmetic():
     def combine(a, b):
-        return a + b, a * b, ~a, a & ~b, a ^ b, a | b, a + 1, a * 2.5, a / b, a**b, (a + a + a).sum(), a.mean(), True + True
+        return (
+            a + b,
+            a * b,
+            ~a,
+            a & ~b,
+            a ^ b,
+            a | b,
+            a + 1,
+            a * 2.5,
+            a / b,
+            a**b,
+            (a + a + a).sum(),
+            a.mean(),
+            True + True,
+        )
 
     check(combine, call(np.array([True, False, True]), np.array([True, True, False])))
 
@@ -136,9 +162,20 @@ def test_float16_rounds_after_every_operation():
 
 def test_float_to_integer_casts_in_range_truncate():
     def cast(values):
-        return values.astype(np.int32), values.astype("i1"), values.astype("u1"), values.astype(np.int64), values.astype(int)
+        return (
+            values.astype(np.int32),
+            values.astype("i1"),
+            values.astype("u1"),
+            values.astype(np.int64),
+            values.astype(int),
+        )
 
-    check(cast, call(np.array([2.9, 0.5, 127.0, 0.99999])), call(np.array([1.5, 100.0], "f4")), call(np.array([3.0], "f2")))
+    check(
+        cast,
+        call(np.array([2.9, 0.5, 127.0, 0.99999])),
+        call(np.array([1.5, 100.0], "f4")),
+        call(np.array([3.0], "f2")),
+    )
 
 
 def test_casts_between_every_pair_of_number_dtypes():
@@ -168,7 +205,12 @@ def test_integer_division_by_zero_warns_and_gives_zero():
     def divide(a, b):
         return a // b, a % b
 
-    check(divide, call(np.array([1, -3]), np.array([0, 2])), call(np.array([1.0, 0.0]), 0), call(np.array([-128], "i1"), -1))
+    check(
+        divide,
+        call(np.array([1, -3]), np.array([0, 2])),
+        call(np.array([1.0, 0.0]), 0),
+        call(np.array([-128], "i1"), -1),
+    )
 
 
 def test_shifts_and_bit_operators():
@@ -282,14 +324,25 @@ def test_object_arrays_use_python_s_operators():
     def combine(a, b):
         return a + b, a * 2, a == b, a.sum(), [type(item).__name__ for item in a]
 
-    check(combine, call(np.array([1, 2**70, 0.5], object), 1), call(np.array(["a", "b"], object), np.array(["c", "d"], object)))
+    check(
+        combine,
+        call(np.array([1, 2**70, 0.5], object), 1),
+        call(np.array(["a", "b"], object), np.array(["c", "d"], object)),
+    )
     check(combine, call(np.array([None, 1], object), 1))
 
 
 def test_dates_and_time_spans():
     def spans(dates, days):
         later = dates + days
-        return later, later - dates, dates < later, dates.astype("M8[s]"), np.isnat(dates), (later - dates) / np.timedelta64(1, "h")
+        return (
+            later,
+            later - dates,
+            dates < later,
+            dates.astype("M8[s]"),
+            np.isnat(dates),
+            (later - dates) / np.timedelta64(1, "h"),
+        )
 
     dates = np.array(["2020-02-28", "1999-12-31", "NaT"], "M8[D]")
     check(spans, call(dates, np.timedelta64(1, "D")), call(dates, np.array([1, 2, 3], "m8[D]")))

@@ -31,7 +31,14 @@ def is_odd(n):
 
 def test_calls_of_user_functions_with_every_kind_of_argument():
     def calls(x, factors):
-        return affine(x), affine(x, 3), affine(x, b=x), affine(a=1, x=x), affine(x, *factors), affine(x, **{"a": 5, "b": 0})
+        return (
+            affine(x),
+            affine(x, 3),
+            affine(x, b=x),
+            affine(a=1, x=x),
+            affine(x, *factors),
+            affine(x, **{"a": 5, "b": 0}),
+        )
 
     check(calls, call(np.array([1.0, 2.0]), (4,)), call(3, []), call(np.float32(2), [np.int8(2)]))
 
@@ -73,7 +80,9 @@ def test_positional_only_and_keyword_only_parameters():
     def strict(a, b=1, /, c=2, *, d, e=3):
         return a, b, c, d, e
 
-    check(strict, call(0, d=1), call(0, 1, 2, d=3, e=4), call(0), call(a=0, d=1), call(0, 1, 2, 3, d=1), call(0, c=5, d=6))
+    check(
+        strict, call(0, d=1), call(0, 1, 2, d=3, e=4), call(0), call(a=0, d=1), call(0, 1, 2, 3, d=1), call(0, c=5, d=6)
+    )
 
 
 def test_recursion_and_mutual_recursion():
@@ -183,7 +192,9 @@ def test_functions_are_values():
             x = function(x)
         return compose(double, shift)(x)
 
-    check(apply, call(np.array([1.0]), [np.negative, np.exp]), call(2, [abs, float, math.sqrt]), call(np.float32(1), []))
+    check(
+        apply, call(np.array([1.0]), [np.negative, np.exp]), call(2, [abs, float, math.sqrt]), call(np.float32(1), [])
+    )
 
 
 def test_inner_functions_with_defaults_and_shared_names():
@@ -311,7 +322,9 @@ def test_optional_parameters_and_annotations_are_hints():
         untouched: int
         return x * factor
 
-    check(scaled, call(None), call(np.array([2.0]), 0.0), call(np.array([2.0]), 3), call("ab", 2), call([1], np.int64(2)))
+    check(
+        scaled, call(None), call(np.array([2.0]), 0.0), call(np.array([2.0]), 3), call("ab", 2), call([1], np.int64(2))
+    )
 
 
 def test_global_constants_and_shadowed_builtins():

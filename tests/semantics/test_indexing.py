@@ -30,7 +30,10 @@ def test_slices_of_slices_clamp_at_every_step():
             x[i:j:-1],
         )
 
-    check(chain, *[call(np.arange(10.0), i, j) for i, j in ((0, 0), (9, 0), (3, 5), (6, 1), (-2, 0), (-4, 3), (100, -100))])
+    check(
+        chain,
+        *[call(np.arange(10.0), i, j) for i, j in ((0, 0), (9, 0), (3, 5), (6, 1), (-2, 0), (-4, 3), (100, -100))],
+    )
 
 
 def test_slices_with_computed_bounds():
@@ -40,7 +43,9 @@ def test_slices_with_computed_bounds():
         bounds = tuple(slice(0, size - offset) for size in x.shape)
         return left, middle, x[bounds], x[offset:][: len(x) // 2]
 
-    check(window, call(np.arange(6), 1), call(np.arange(6), 2), call(CUBE, 1), call(np.zeros((0, 2)), 0), call(CUBE, -1))
+    check(
+        window, call(np.arange(6), 1), call(np.arange(6), 2), call(CUBE, 1), call(np.zeros((0, 2)), 0), call(CUBE, -1)
+    )
 
 
 def test_a_slice_step_of_zero_and_wrong_indices_raise():
@@ -227,7 +232,12 @@ def test_put_take_along_axis_and_ix():
     def several(x, index):
         np.put(x, [0, -1], [50, 60])
         order = np.argsort(x, axis=-1)
-        return np.take_along_axis(x, order, -1), x[np.ix_([1, 0], [0, 2])], np.take(x, index, axis=1), x[np.nonzero(x > 3)]
+        return (
+            np.take_along_axis(x, order, -1),
+            x[np.ix_([1, 0], [0, 2])],
+            np.take(x, index, axis=1),
+            x[np.nonzero(x > 3)],
+        )
 
     check(several, call(np.arange(6).reshape(2, 3), [0, 2]), call(np.arange(6.0).reshape(2, 3) - 2, 1))
 

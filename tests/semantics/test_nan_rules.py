@@ -46,7 +46,14 @@ def test_arithmetic_of_special_values(dtype):
 
 def test_rounding_is_half_to_even_and_keeps_the_sign_of_zero():
     def rounded(values, places):
-        return np.round(values, places), values.round(places), np.rint(values), np.floor(values), np.ceil(values), np.trunc(values)
+        return (
+            np.round(values, places),
+            values.round(places),
+            np.rint(values),
+            np.floor(values),
+            np.ceil(values),
+            np.trunc(values),
+        )
 
     check(
         rounded,
@@ -61,7 +68,16 @@ def test_rounding_is_half_to_even_and_keeps_the_sign_of_zero():
 
 def test_a_power_of_one_half_is_not_always_the_square_root():
     def powers(values, half, halves):
-        return values**half, np.power(values, halves), np.sqrt(values), values**2, values**-1.0, values**0, values**1, values**3
+        return (
+            values**half,
+            np.power(values, halves),
+            np.sqrt(values),
+            values**2,
+            values**-1.0,
+            values**0,
+            values**1,
+            values**3,
+        )
 
     for dtype in ("f4", "f8"):
         values = np.array([-0.0, -INF, -1, 4, 0, NAN], dtype)
@@ -81,7 +97,9 @@ def test_the_truth_of_nan_and_negative_zero():
             np.where(values, 1, 2),
         )
 
-    check(truths, call(np.array([NAN, 0.0, -0.0])), call(np.array([NAN, NAN], "f4")), call(np.array([complex(0, NAN), 0])))
+    check(
+        truths, call(np.array([NAN, 0.0, -0.0])), call(np.array([NAN, NAN], "f4")), call(np.array([complex(0, NAN), 0]))
+    )
 
 
 @pytest.mark.parametrize("values", [np.array([1e-45, 1e-40, -1e-45], "f4"), np.array([5e-324, 1e-310])])
@@ -102,7 +120,14 @@ def test_negated_comparisons_are_not_the_opposite_comparison():
 
 def test_signs():
     def signs(values):
-        return np.sign(values), np.signbit(values), np.copysign(3.0, values), np.abs(values), np.heaviside(values, 0.5), -values
+        return (
+            np.sign(values),
+            np.signbit(values),
+            np.copysign(3.0, values),
+            np.abs(values),
+            np.heaviside(values, 0.5),
+            -values,
+        )
 
     check(signs, call(special("f8")), call(special("f4")), call(np.array([0, -1, 3])))
 
@@ -124,14 +149,27 @@ def test_replacing_and_testing_special_values():
 
 def test_sums_that_ignore_nan():
     def ignoring(values):
-        return np.nansum(values), np.nanmean(values, axis=0), np.nanstd(values), np.nanargmax(values), np.nanprod(values)
+        return (
+            np.nansum(values),
+            np.nanmean(values, axis=0),
+            np.nanstd(values),
+            np.nanargmax(values),
+            np.nanprod(values),
+        )
 
-    check(ignoring, call(np.array([1.0, NAN, 3.0])), call(np.array([NAN, NAN])), call(np.array([[1, NAN], [2, 3]], "f4")))
+    check(
+        ignoring, call(np.array([1.0, NAN, 3.0])), call(np.array([NAN, NAN])), call(np.array([[1, NAN], [2, 3]], "f4"))
+    )
 
 
 def test_order_of_nan_in_sorting_and_searching():
     def order(values):
-        return np.sort(values), np.argsort(values, kind="stable"), np.unique(values), np.searchsorted(np.sort(values), 1.0)
+        return (
+            np.sort(values),
+            np.argsort(values, kind="stable"),
+            np.unique(values),
+            np.searchsorted(np.sort(values), 1.0),
+        )
 
     check(order, call(special("f8")), call(np.array([2, NAN, 1], "f4")))
 
@@ -146,7 +184,9 @@ def test_floating_point_warnings_are_numpy_s():
         third = np.sqrt(values) + np.exp(values * 1000)
         return first, second, third
 
-    check(warn, call(np.array([0.0, 2.0])), call(np.array([-1.0, 0.0], "f4")), call(np.array([1, 2])), call(np.float64(0)))
+    check(
+        warn, call(np.array([0.0, 2.0])), call(np.array([-1.0, 0.0], "f4")), call(np.array([1, 2])), call(np.float64(0))
+    )
 
 
 def test_each_evaluation_in_a_loop_warns_again():

@@ -11,14 +11,32 @@ DTYPES = ["?", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "c8"]
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions_over_every_axis(dtype):
     def reduce(x):
-        return x.sum(), x.sum(axis=0), x.mean(axis=1), x.max(axis=-1), x.min(), x.prod(axis=0), x.any(), x.all(axis=1), x.std()
+        return (
+            x.sum(),
+            x.sum(axis=0),
+            x.mean(axis=1),
+            x.max(axis=-1),
+            x.min(),
+            x.prod(axis=0),
+            x.any(),
+            x.all(axis=1),
+            x.std(),
+        )
 
     check(reduce, call(np.arange(6).reshape(2, 3).astype(dtype)), call(np.arange(6).reshape(3, 2).astype(dtype).T))
 
 
 def test_reductions_of_every_layout():
     def reduce(x):
-        return x.sum(), x.sum(axis=0), x.sum(axis=1), x.mean(), x.var(ddof=1), (x * 2 + 1).sum(axis=0), np.sqrt(x).max(axis=1)
+        return (
+            x.sum(),
+            x.sum(axis=0),
+            x.sum(axis=1),
+            x.mean(),
+            x.var(ddof=1),
+            (x * 2 + 1).sum(axis=0),
+            np.sqrt(x).max(axis=1),
+        )
 
     matrix = np.linspace(0, 1, 97 * 113).reshape(97, 113)
     check(reduce, *[call(x) for x in layouts(matrix)])
@@ -29,7 +47,9 @@ def test_axes_and_kept_dimensions():
         return x.sum(axis=axis, keepdims=keep), x.max(axis=axis, keepdims=keep), np.mean(x, axis, keepdims=keep)
 
     axes = [((0, 2), True), ((-1, 0), False), ((0, 1, 2), True), ((), False), (None, True), ((0, 0), False), (3, False)]
-    check(reduce, *[call(np.arange(24.0).reshape(2, 3, 4), axis, keep) for axis, keep in [*axes, (-3, True), (1, False)]])
+    check(
+        reduce, *[call(np.arange(24.0).reshape(2, 3, 4), axis, keep) for axis, keep in [*axes, (-3, True), (1, False)]]
+    )
 
 
 def test_reductions_of_nothing():
@@ -76,7 +96,12 @@ def test_reductions_into_an_output():
         np.max(x, axis=0, out=out[::-1])
         return result is out, out
 
-    check(reduce, call(np.arange(6.0).reshape(2, 3), np.zeros(3)), call(np.ones((2, 3), "i4"), np.zeros(3)), call(np.ones((2, 3)), np.zeros(2)))
+    check(
+        reduce,
+        call(np.arange(6.0).reshape(2, 3), np.zeros(3)),
+        call(np.ones((2, 3), "i4"), np.zeros(3)),
+        call(np.ones((2, 3)), np.zeros(2)),
+    )
 
 
 @pytest.mark.parametrize("size", [10, 1000, 1_000_003])
@@ -150,9 +175,20 @@ def test_counting_and_medians():
 
 def test_norms():
     def norms(x):
-        return np.linalg.norm(x), np.linalg.norm(x, axis=0), np.linalg.norm(x[0], 1), np.linalg.norm(x, np.inf), np.vdot(x, x)
+        return (
+            np.linalg.norm(x),
+            np.linalg.norm(x, axis=0),
+            np.linalg.norm(x[0], 1),
+            np.linalg.norm(x, np.inf),
+            np.vdot(x, x),
+        )
 
-    check(norms, call(np.arange(6.0).reshape(2, 3)), call(np.arange(6.0, dtype="f4").reshape(2, 3)), call(np.array([[3 + 4j]])))
+    check(
+        norms,
+        call(np.arange(6.0).reshape(2, 3)),
+        call(np.arange(6.0, dtype="f4").reshape(2, 3)),
+        call(np.array([[3 + 4j]])),
+    )
 
 
 def test_a_reduction_in_a_loop_keeps_its_kind():
@@ -163,4 +199,10 @@ def test_a_reduction_in_a_loop_keeps_its_kind():
             total = total + row.max() * 0.5
         return total
 
-    check(accumulate, call(np.ones((3, 2))), call(np.ones((3, 2), "f4")), call(np.ones((0, 2))), call(np.ones((2, 2), "i1")))
+    check(
+        accumulate,
+        call(np.ones((3, 2))),
+        call(np.ones((3, 2), "f4")),
+        call(np.ones((0, 2))),
+        call(np.ones((2, 2), "i1")),
+    )

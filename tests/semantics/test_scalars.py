@@ -78,7 +78,11 @@ def test_conversions_that_raise():
 
     check(
         convert,
-        *[call(value, kind) for value in ("12", "x", 10**400, None, 1j, float("nan")) for kind in ("int", "float", "c")],
+        *[
+            call(value, kind)
+            for value in ("12", "x", 10**400, None, 1j, float("nan"))
+            for kind in ("int", "float", "c")
+        ],
         call(np.array([1.5]), "int"),
         call(np.array([1, 2]), "float"),
         call(float("inf"), "int"),
@@ -145,7 +149,9 @@ def test_builtins_over_numbers():
             min((), default="none"),
         )
 
-    check(summarise, call([3, -5, 2.5]), call((True, 2)), call(np.array([1.0, -2.0])), call([]), call([np.float32(1), 2]))
+    check(
+        summarise, call([3, -5, 2.5]), call((True, 2)), call(np.array([1.0, -2.0])), call([]), call([np.float32(1), 2])
+    )
 
 
 def test_methods_of_numbers():

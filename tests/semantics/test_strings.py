@@ -101,14 +101,31 @@ def test_dispatch_on_a_string():
 
 def test_bytes():
     def methods(data):
-        return data + b"x", data[0], data[1:], data.hex(), list(data), bytes([1, 2]), bytearray(data), data.decode("latin1")
+        return (
+            data + b"x",
+            data[0],
+            data[1:],
+            data.hex(),
+            list(data),
+            bytes([1, 2]),
+            bytearray(data),
+            data.decode("latin1"),
+        )
 
     check(methods, call(b"ab"), call(b"\xff\x00"), call(b""))
 
 
 def test_characters_and_representations():
     def characters(number):
-        return chr(number), ord("a"), ascii("é"), repr("a'b\n"), hash("x") == hash("x"), callable(len), str(b"x", "ascii")
+        return (
+            chr(number),
+            ord("a"),
+            ascii("é"),
+            repr("a'b\n"),
+            hash("x") == hash("x"),
+            callable(len),
+            str(b"x", "ascii"),
+        )
 
     check(characters, call(97), call(0x1F600), call(-1))
 
