@@ -53,6 +53,9 @@ class CompiledFunction(Generic[P, R]):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickled by name, as the plain function would be
+
     def __repr__(self) -> str:
         return f"<gjit function {self.__qualname__}>"
 

@@ -68,6 +68,15 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     raise OSError("its file does not hold the definition any more")
 
 
+def has_source(function: types.FunctionType) -> bool:
+    """Whether the source of `function` can be found."""
+    try:
+        function_source(function)
+    except (OSError, TypeError, SyntaxError):
+        return False
+    return True
+
+
 _parsed: dict[str, tuple[str, ast.Module]] = {}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import types
 from collections.abc import Hashable, Sized
 
@@ -14,7 +15,8 @@ from gjit.capture.resolve import is_immutable
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Constant, Value
 
-_IDENTITIES = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, np.ufunc)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
+_IDENTITIES = (type, types.ModuleType, enum.Enum, *_FUNCTIONS)
 
 
 def assume(recorder: Recorder, key: Hashable, test: Load, message: str, *, early: bool = False) -> None:

@@ -23,6 +23,27 @@ REFUSED = {
 """Built-ins that need the interpreter's own frame, and what to write instead."""
 
 
+CALLS_ITS_ARGUMENT: dict[str, tuple[int | str, ...]] = {
+    "builtin.map": (0,),
+    "builtin.filter": (0,),
+    "builtin.sorted": ("key=",),
+    "builtin.min": ("key=",),
+    "builtin.max": ("key=",),
+    "functools.reduce": (0,),
+    "itertools.accumulate": (1, "func="),
+    "itertools.groupby": (1, "key="),
+    "itertools.takewhile": (0,),
+    "itertools.dropwhile": (0,),
+    "itertools.starmap": (0,),
+    "itertools.filterfalse": (0,),
+    "numpy.fromfunction": (0,),
+    "numpy.apply_along_axis": (0,),
+    "numpy.apply_over_axes": (0,),
+    ".sort": ("key=",),
+}
+"""Arguments that a known function, or a method of this name, calls: by position or by label."""
+
+
 class Calls(CaptureState):
     """Calls, attribute names and functions as callees."""
 
@@ -40,9 +61,11 @@ class Calls(CaptureState):
     def _call_resolved(self, resolved: Resolved, name: str | None, node: ast.Call) -> Value:
         if resolved.op is not None:
             inputs, labels = self.arguments(node)
+            inputs = self._scripted_arguments(resolved.op.name, inputs, labels)
             return self.builder.add(resolved.op.name, inputs, labels=labels)
         if name is not None and name.startswith(("numpy.", "scipy.")) and not isinstance(resolved.value, type):
             inputs, labels = self.arguments(node)
+            inputs = self._scripted_arguments(name, inputs, labels)
             return self.builder.add("library", inputs, labels=labels, function=name)
         if resolved.standing is Standing.FUNCTION:
             graph_name = self.graph_name(resolved.value, node)
@@ -74,8 +97,18 @@ class Calls(CaptureState):
         """The called object; a method is looked up before the arguments are evaluated."""
         return self.expression(node)
 
+    def _scripted_arguments(self, name: str, inputs: list[Value], labels: tuple[str, ...]) -> list[Value]:
+        """Functions that a built-in will call are given to it as their graphs run them."""
+        positions = CALLS_ITS_ARGUMENT.get(name, ())
+        return [
+            self.builder.add("scripted", [value]) if (label or index) in positions and _may_be_user_function(value) else value
+            for index, (value, label) in enumerate(zip(inputs, labels, strict=True))
+        ]
+
     def _call(self, callee: Value, node: ast.Call) -> Value:
         inputs, labels = self.arguments(node)
+        if isinstance(node.func, ast.Attribute):
+            inputs = self._scripted_arguments("." + node.func.attr, inputs, labels)
         return self.builder.add("call", [callee, *inputs], labels=("", *labels))
 
     def arguments(self, node: ast.Call) -> tuple[list[Value], tuple[str, ...]]:
@@ -105,3 +138,9 @@ class Calls(CaptureState):
             return name
         owner = self.function.__qualname__.rpartition(".")[0].rpartition(".")[2].lstrip("_")
         return name if not owner or owner.endswith(">") else f"_{owner}{name}"
+
+
+def _may_be_user_function(value: Value) -> bool:
+    if isinstance(value, Constant):
+        return False
+    return not (isinstance(value.producer, Node) and value.producer.op == "function")

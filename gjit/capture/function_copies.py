@@ -114,7 +114,21 @@ def copy_class(recorder: Recorder, kind: type) -> type:
         members.setdefault("__hash__", kind.__hash__)
     if "__slots__" in vars(kind):
         members["__slots__"] = ()
-    return type(kind)(kind.__name__, (kind,), members)
+    return _watching(recorder, kind)(kind.__name__, (kind,), members)
+
+
+def _watching(recorder: Recorder, kind: type) -> type:
+    """A metaclass that sees what traced code reads from the copy of `kind`."""
+
+    def read(copied: type, name: str) -> object:
+        found = type.__getattribute__(copied, name)
+        if name.startswith("__") or isinstance(found, (types.FunctionType, types.MethodType)):
+            return found
+        load = lambda: recorder.add("getattr", [recorder.value_of(kind)], name=name)  # noqa: E731
+        rely_on(recorder, (kind, name), load, found, f"`{kind.__name__}.{name}`")
+        return recorder.stand_in(found, load)
+
+    return type("Watching", (type(kind),), {"__getattribute__": read})
 
 
 def _member(recorder: Recorder, part: object) -> object:

@@ -7,6 +7,7 @@ functions are recorded.
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from collections.abc import Hashable
@@ -29,7 +30,7 @@ from gjit.ops import names
 
 def stand_in(recorder: Recorder, thing: object, load: Load) -> object:
     """What traced code meets in the place of `thing`, which the graph reaches by `load`."""
-    if issubclass(type(thing), StandIn) or is_immutable(thing) or isinstance(thing, BaseException):
+    if issubclass(type(thing), StandIn) or is_immutable(thing) or isinstance(thing, (BaseException, enum.Enum)):
         return thing
     known = recorder.known.get(id(thing))
     if known is not None:

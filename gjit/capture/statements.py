@@ -342,14 +342,17 @@ class Statements(Expressions):
 
     def lower_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            module = self.builder.add("import", module=alias.name, name="", level=0, top=alias.asname is None)
-            self.bind(alias.asname or alias.name.split(".")[0], module)
+            module = self.builder.add("import", module=alias.name, name="", level=0)
+            top = alias.name.partition(".")[0]
+            if alias.asname is None and top != alias.name:  # `import a.b` loads both and binds `a`
+                module = self.builder.add("import", module=top, name="", level=0)
+            self.bind(alias.asname or top, module)
 
     def lower_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             if alias.name == "*":
                 self.refuse(node, "`import *` cannot be scripted", "import the names that you use")
-            value = self.builder.add("import", module=node.module or "", name=alias.name, level=node.level, top=False)
+            value = self.builder.add("import", module=node.module or "", name=alias.name, level=node.level)
             self.bind(alias.asname or alias.name, value)
 
 

@@ -43,7 +43,7 @@ class Module:
     A subclass defines `forward`; calling the module calls it. Names of nested parts are joined by dots.
     """
 
-    forward: Callable[..., Any]  # of the subclass
+    forward: Any  # the subclass defines it
     training: bool
     _parameter_names: dict[str, None]  # dictionaries keep the order of registration
     _buffer_names: dict[str, bool]

@@ -44,9 +44,13 @@ for _ufunc in UFUNCS:
     )
 
 
+_LAYOUT_FREE = {"where", "clip", "select", "real", "imag", "nan_to_num", "isposinf", "isneginf", "isreal", "iscomplex"}
+
+
 def _row(name: str, data: str, *, sizes: str = "", weak: str = "", **rest) -> None:
     function = getattr(np, name)
-    rest = {"effects": computes, "types": probed(function, data, sizes, weak), **rest}
+    free = name in _LAYOUT_FREE
+    rest = {"effects": computes, "types": probed(function, data, sizes, weak), "layout_free": free, **rest}
     table.add(Op(name=f"numpy.{name}", kind=Kind.ELEMENTWISE, function=function, **rest))
 
 
@@ -56,7 +60,7 @@ def copies_first(node: Node) -> Effect:
 
 
 _row("where", "condition x y", weak="x y")
-_row("clip", "a", weak="a_min a_max min max", method="clip")
+_row("clip", "a", weak="a_min a_max min max")
 _row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,))
 _row("round", "a", sizes="decimals", method="round")
 _row("around", "a", sizes="decimals")

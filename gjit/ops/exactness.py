@@ -1,8 +1,9 @@
 """Which operations give the same bits for every memory layout.
 
 NumPy picks vector code by strides: the float32 and float64 transcendental functions take another path for
-negative strides, the float16 ones for every stride but one, complex products for every layout but some. What IEEE 754
-rounds correctly (sums, products, quotients, roots, rounding), selects or compares is the same on every path.
+negative strides, the float16 ones for every stride but one, and complex arithmetic takes other instructions (sums
+differ in which of two NaNs they keep). What IEEE 754 rounds correctly (sums, products, quotients, roots, rounding),
+selects or compares is the same on every path.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import numpy as np
 from gjit.ops.row import Op
 
 _ON_ALL_DTYPES = """
-    add subtract negative positive conjugate equal not_equal less less_equal greater greater_equal logical_and
+    negative positive conjugate equal not_equal less less_equal greater greater_equal logical_and
     logical_or logical_xor logical_not isnan isinf isfinite signbit bitwise_and bitwise_or bitwise_xor invert
     left_shift right_shift bitwise_count gcd lcm maximum minimum copysign nextafter spacing ldexp frexp modf
     heaviside fabs rint floor ceil trunc floor_divide remainder divmod fmod degrees radians deg2rad rad2deg
 """
-_ON_REAL_DTYPES = "multiply divide square reciprocal absolute sign sqrt"
+_ON_REAL_DTYPES = "add subtract multiply divide square reciprocal absolute sign sqrt"
 LAYOUT_FREE_UFUNCS = frozenset(getattr(np, name) for name in _ON_ALL_DTYPES.split())
 """Ufuncs with the same bits for every layout whatever the dtype."""
 _REAL = frozenset(getattr(np, name) for name in _ON_REAL_DTYPES.split())
@@ -50,10 +51,11 @@ def is_layout_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
 def is_tile_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
     """Whether pieces of the same operands, cut so that strides stay, give the bits of one whole evaluation.
 
-    All ufuncs do for pieces of whole vectors (multiples of 64 elements), except which of two NaNs `fmax` and `fmin`
-    give back.
+    Ufuncs do for pieces of whole vectors (multiples of 64 elements), except which of two NaNs `fmax` and `fmin` keep.
     """
-    return is_layout_free(op, dtypes) or ufunc_of(op) not in _PIECEWISE
+    ufunc = ufunc_of(op)
+    elementwise = ufunc is not None and ufunc.signature is None and ufunc not in _PIECEWISE
+    return elementwise or is_layout_free(op, dtypes)
 
 
 def _is_exact_cast(dtypes: list[np.dtype]) -> bool:

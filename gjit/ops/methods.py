@@ -65,6 +65,9 @@ _row("view", Kind.VIEW, probed(np.ndarray.view, "self"), effects=viewing, views=
 _row("astype", Kind.ELEMENTWISE, cast_types, views=(0,), is_view=cast_is_view, layout_free=False)
 _row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_view=conjugate_is_view)
 _row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
+_row("clip", Kind.ELEMENTWISE, probed(np.ndarray.clip, "self", weak="min max"))
+for _name in ("any", "all"):  # the functions take `out` by position, the methods do not
+    _row(_name, Kind.REDUCTION, probed(getattr(np.ndarray, _name), "self where"), layout_free=False)
 _row("copy", Kind.CREATE, same_array)
 _row("flatten", Kind.SHAPE, same_dtype(1))
 _row("byteswap", Kind.SHAPE, None, effects=OPAQUE)

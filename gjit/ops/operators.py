@@ -9,6 +9,7 @@ import numpy as np
 
 from gjit.ir.types import BOOL
 from gjit.ops.effects_operator import contains, in_place, partial, total, truth
+from gjit.ops.exactness import LAYOUT_FREE_UFUNCS
 from gjit.ops.row import Effect, Kind, Op, table
 from gjit.ops.rules import fixed
 from gjit.ops.rules_operator import binary_types, in_place_types, matmul_types, power_types, unary_types
@@ -58,7 +59,9 @@ _OWN_RULES = {"matmul": matmul_types, "pow": power_types}
 
 def _row(name: str, symbol: str, function: Callable, ufunc: np.ufunc | None = None, **rest) -> None:
     full = "" if ufunc is None else f"numpy.{ufunc.__name__}"
-    table.add(Op(name=f"operator.{name}", kind=Kind.OPERATOR, function=function, symbol=symbol, ufunc=full, **rest))
+    exact = ufunc is None or ufunc in LAYOUT_FREE_UFUNCS
+    rest = {"function": function, "symbol": symbol, "ufunc": full, "layout_free": exact, **rest}
+    table.add(Op(name=f"operator.{name}", kind=Kind.OPERATOR, **rest))
 
 
 for _name, (_symbol, _function, _augmented, _ufunc, _effects) in BINARY.items():

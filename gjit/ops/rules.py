@@ -88,7 +88,8 @@ def ufunc_dtypes(ufunc: np.ufunc, types: Sequence[Type]) -> tuple[np.dtype, ...]
     operands = tuple(map(operand_dtype, types))
     # By identity: a dtype compares equal to None and to Python's classes.
     weak = any(operand is int for operand in operands)
-    if any(operand is None for operand in operands) or (weak and not any(isinstance(t, ArrayType | ScalarType) for t in types)):
+    decided = not weak or any(isinstance(type_, ArrayType | ScalarType) for type_ in types)
+    if not decided or any(operand is None for operand in operands):
         return None
     return loop_dtypes(ufunc, operands)
 

@@ -91,6 +91,7 @@ def _count(shape: IndexShape, type_: Type, value: Value | None) -> bool:
     if type_ == NONE:
         shape.made += 1
     elif type_ == ELLIPSIS:
+        shape.may_fail |= shape.ellipsis  # an index has one `...`
         shape.ellipsis = True
     elif type_ == SLICE:
         shape.taken, shape.slices = shape.taken + 1, shape.slices + 1
@@ -156,7 +157,7 @@ def array_item(type_: ArrayType, index: Value) -> Type:
     if rank is None:
         return UNKNOWN
     if rank == 0 and not shape.ellipsis:
-        return ScalarType(type_.dtype) if type_.dtype is not None and type_.dtype.kind in "biufcmMSU" else UNKNOWN
+        return ScalarType(type_.dtype) if type_.dtype is not None and type_.dtype.kind in "biufcmM" else UNKNOWN
     return ArrayType(type_.dtype, rank)
 
 

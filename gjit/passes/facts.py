@@ -178,10 +178,3 @@ def item_type_of(type: Type) -> Type:
 def may_be_none(type: Type) -> bool:
     """Whether a value of this type may be None."""
     return type in (UNKNOWN, NONE, CELL, UNREACHED) or isinstance(type, OptionalType)
-
-
-def merge(left: Type, right: Type) -> Type:
-    """`join`, where UNREACHED gives way to whatever the other is."""
-    if left == UNREACHED:
-        return right
-    return left if right == UNREACHED else join(left, right)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from gjit.ir.deep import Walk
 from gjit.ir.graph import Block, CaptureSlot, Graph, Node, Value
 from gjit.ir.types import CELL, UNKNOWN, Type, type_of
-from gjit.ops import result_types
+from gjit.passes.alternatives import finished, merge, types_of_results
 from gjit.passes.callees import Callees
 from gjit.passes.containers import seen_type, without_layout
-from gjit.passes.facts import UNREACHED, item_type, known_truth, merge
+from gjit.passes.facts import UNREACHED, item_type, known_truth
 from gjit.passes.methods import as_method_call
 
 ROUNDS = 6
@@ -62,7 +62,7 @@ class Inference:
             if round_ == ROUNDS - 1:
                 self._cells = dict.fromkeys(self._cells, UNKNOWN)
         self._finish()
-        return UNKNOWN if self._returned[0] == UNREACHED else self._returned[0]
+        return finished(self._returned[0])
 
     def _forget(self) -> None:
         for value in _values(self.graph):
@@ -70,8 +70,7 @@ class Inference:
 
     def _finish(self) -> None:
         for value in _values(self.graph):
-            if value.type == UNREACHED:
-                value.type = UNKNOWN
+            value.type = finished(value.type)
 
     def _stable(self, type_: Type) -> Type:
         return without_layout(type_) if self.types_change else type_
@@ -94,7 +93,7 @@ class Inference:
             types = [UNREACHED] * len(node.results)
         else:
             with as_method_call(node):
-                types = result_types(node)
+                types = types_of_results(node)
         for value, type_ in zip(node.results, types, strict=True):
             value.type = self._stable(seen_type(value, type_))
 

@@ -157,7 +157,7 @@ class Compiled:
 
     def _dynamic_calls(self) -> DynamicCalls:
         package = (self.function.__module__ or "").partition(".")[0]
-        return DynamicCalls(lambda function: scripted(function, self).call, self.statistics, package)
+        return DynamicCalls(lambda function: scripted(function, self), self.statistics, package)
 
 
 def scripted(function: types.FunctionType, family: Compiled | None = None, *, strict: bool = False) -> Compiled:

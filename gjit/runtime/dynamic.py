@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gjit.ir.capturable import has_graph, is_ignored
 from gjit.ops import names
 from gjit.runtime.futures import fork
 from gjit.runtime.statistics import Statistics
+from gjit.source import has_source
 
 NATIVE = frozenset(
     {
@@ -29,13 +31,18 @@ NATIVE = frozenset(
         types.ClassMethodDescriptorType,
         np.ufunc,
         type(np.sum),
-        type,
     }
 )
-"""Types of callables that are not written in Python; classes are looked at more closely."""
+"""Types of callables that are not written in Python."""
 
 LANGUAGE_MODULES = frozenset({"abc", "collections", "copy", "dataclasses", "enum", "functools", "typing"})
 """Modules of the standard library that belong to the language: what they put into the user's classes is no host call."""
+
+class HasEntry(Protocol):
+    """A compiled function: `entry` is what a call of it runs now."""
+
+    entry: Callable
+
 
 generated: dict[int, types.CodeType] = {}
 """Code objects of host programs by id: functions with this code are gjit's own and are called as they are."""
@@ -50,85 +57,94 @@ def register_generated(code: types.CodeType) -> None:
 
 
 class DynamicCalls:
-    """The calls of one program: scripts what it meets, and keeps it.
+    """The callees of one program: scripts what it meets, and keeps it.
 
     Args:
-        script: makes the compiled entry of a Python function; raises UnsupportedError.
+        script: compiles a Python function; raises UnsupportedError.
         statistics: counts host calls.
         package: the user's package, whose functions are scripted even where it is installed.
     """
 
-    def __init__(self, script: Callable[[types.FunctionType], Callable], statistics: Statistics, package: str):
+    def __init__(self, script: Callable[[types.FunctionType], HasEntry], statistics: Statistics, package: str):
         self._script, self._statistics, self._package = script, statistics, package
-        self._entries: dict[int, tuple[types.FunctionType, Callable]] = {}
+        self._compiled: dict[int, tuple[types.FunctionType, HasEntry | None]] = {}
 
-    def call(self, callee: object, /, *arguments: object, **keywords: object) -> object:
-        """What `callee(*arguments, **keywords)` gives."""
+    def scripted(self, callee: object) -> object:
+        """What to call in place of `callee`: the graph of a user's function or method, else the thing itself.
+
+        The host program calls it, so that no frame stands between a warning and the user's line.
+        """
         kind = type(callee)
-        if callee is fork:
-            return fork(functools.partial(self.call, arguments[0]), *arguments[1:], **keywords)
+        if kind in NATIVE:
+            return callee
         if kind is types.FunctionType:
-            return self.entry(callee)(*arguments, **keywords)
+            return self._function(callee)
         if kind is types.MethodType:
-            return self._call_method(callee, arguments, keywords)
+            return self._method(callee)
         if isinstance(callee, type):
-            return self._construct(callee, arguments, keywords)
-        if kind in NATIVE or has_graph(callee):
-            return callee(*arguments, **keywords)
+            return functools.partial(self._construct, callee) if _is_plain_class(callee) else callee
         if kind is functools.partial:
-            return self.call(callee.func, *callee.args, *arguments, **{**callee.keywords, **keywords})
-        return self._call_instance(callee, kind, arguments, keywords)
+            return functools.partial(self.scripted(callee.func), *callee.args, **callee.keywords)
+        if has_graph(callee):
+            return callee
+        return self._instance(callee, kind)
 
-    def entry(self, function: types.FunctionType) -> Callable:
-        """What runs in place of a Python function."""
-        known = self._entries.get(id(function))
-        if known is not None:
-            return known[1]
-        entry = self._find_entry(function)
-        self._entries[id(function)] = function, entry
-        return entry
+    def _function(self, function: types.FunctionType) -> Callable:
+        known = self._compiled.get(id(function))
+        if known is None:
+            known = function, self._compile(function)
+            self._compiled[id(function)] = known
+        if known[1] is not None:
+            return known[1].entry
+        if function is fork:
+            return self._fork
+        if not self._is_native(function):
+            self._statistics.host_calls += 1
+        return function
 
-    def _find_entry(self, function: types.FunctionType) -> Callable:
-        if id(function.__code__) in generated or names.name_of(function) is not None:
-            return function
-        if function.__globals__.get("__name__") in LANGUAGE_MODULES or is_own_code(function):
-            return function
-        if not is_ignored(function) and is_user_code(function, self._package):
-            try:
-                return self._script(function)
-            except UnsupportedError:
-                if function.__code__.co_filename == "<string>":
-                    return function  # made by `dataclass` or `namedtuple`: it has no source, and no array work
-        return functools.partial(self._host_call, function)
+    def _compile(self, function: types.FunctionType) -> HasEntry | None:
+        if self._is_native(function) or is_ignored(function) or not is_user_code(function, self._package):
+            return None
+        try:
+            return self._script(function)
+        except UnsupportedError:
+            return None
 
-    def _host_call(self, callee: Callable, /, *arguments: object, **keywords: object) -> object:
-        self._statistics.host_calls += 1
-        return callee(*arguments, **keywords)
+    def _is_native(self, function: types.FunctionType) -> bool:
+        """Functions that are gjit's own or belong to the language, such as the `__init__` that `dataclass` makes."""
+        if id(function.__code__) in generated or is_own_code(function) or names.name_of(function) is not None:
+            return True
+        module, file = function.__globals__.get("__name__"), function.__code__.co_filename
+        return module in LANGUAGE_MODULES or (file == "<string>" and not has_source(function))
 
-    def _call_method(self, method: types.MethodType, arguments: tuple, keywords: dict) -> object:
+    def _fork(self, fn: object, /, *arguments: object, **keywords: object) -> object:
+        return fork(self.scripted(fn), *arguments, **keywords)
+
+    def _method(self, method: types.MethodType) -> Callable:
         function = method.__func__
         if type(function) is types.FunctionType:
-            return self.entry(function)(method.__self__, *arguments, **keywords)
-        return self.call(function, method.__self__, *arguments, **keywords)
+            entry = self._function(function)
+            return method if entry is function else functools.partial(entry, method.__self__)
+        return method if has_graph(function) else functools.partial(self.scripted(function), method.__self__)
 
-    def _call_instance(self, callee: object, kind: type, arguments: tuple, keywords: dict) -> object:
+    def _instance(self, callee: object, kind: type) -> object:
+        """An object with `__call__`."""
         method = getattr(kind, "__call__", None)
-        if type(method) is types.FunctionType and is_user_class(kind):
-            return self.entry(method)(callee, *arguments, **keywords)
         if method is None or not is_user_class(kind):
-            return callee(*arguments, **keywords)
-        return self.call(method, callee, *arguments, **keywords)
+            return callee
+        return functools.partial(self.scripted(method), callee)
 
-    def _construct(self, cls: type, arguments: tuple, keywords: dict) -> object:
-        """An instance of `cls`, its `__init__` run as a graph where the user wrote it."""
-        init = cls.__init__
-        plain = type(cls) is type and type(init) is types.FunctionType and is_user_class(cls)
-        if not plain or type(cls.__new__) is types.FunctionType:
-            return cls(*arguments, **keywords)
+    def _construct(self, cls: type, /, *arguments: object, **keywords: object) -> object:
+        """An instance of `cls`, its `__init__` run as a graph."""
         if cls.__new__ is object.__new__:
             instance = object.__new__(cls)
         else:
             instance = cls.__new__(cls, *arguments, **keywords)
-        if isinstance(instance, cls) and self.entry(init)(instance, *arguments, **keywords) is not None:
+        if isinstance(instance, cls) and self._function(cls.__init__)(instance, *arguments, **keywords) is not None:
             raise TypeError("__init__() should return None")
         return instance
+
+
+def _is_plain_class(cls: type) -> bool:
+    """Whether making an instance is `__new__` and an `__init__` that the user wrote."""
+    return type(cls) is type and type(cls.__init__) is types.FunctionType and is_user_class(cls)

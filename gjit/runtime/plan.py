@@ -123,7 +123,7 @@ class _Maker:
         return made
 
 
-_HELPERS = {"call_dynamic": lambda dynamic: dynamic.call}
+_HELPERS = {"scripted": lambda dynamic: dynamic.scripted}
 """What a host program may ask of the runtime, by name."""
 
 

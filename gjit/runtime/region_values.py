@@ -128,6 +128,7 @@ class Typing:
         out = None if operation.out is None else self.item(operation.out)
         function, operands = _select_ufunc(node, operation, operands)
         loops = _resolve(function, operands, out)
+        _check_exponent(operation, loops)
         shape = _broadcast(operands)
         if out is not None:
             if out.weak or out.dtype is None or out.shape != _broadcast((*operands, out)) or shape == ():
@@ -209,8 +210,6 @@ def _select_ufunc(node: Node, operation: Operation, operands: tuple[Item, ...]):
     if base.dtype.kind in "fc":
         special = {(int, 2): np.square, (int, -1): np.reciprocal, (float, 0.5): np.sqrt}.get((type(power), power))
         return (operation.function, operands) if special is None else (special, operands[:1])
-    if type(power) is int and power < 0:
-        raise Unsupported
     return operation.function, operands
 
 
@@ -226,9 +225,15 @@ def _resolve(ufunc: np.ufunc, operands: tuple[Item, ...], out: Item | None) -> t
         raise Unsupported from None
     if not all(map(is_supported, loops)):
         raise Unsupported
-    if ufunc in (np.power, np.float_power) and loops[0].kind in "iu" and operands[1].weak is None:
-        raise Unsupported  # a negative exponent raises, and only the data tell
     return loops
+
+
+def _check_exponent(operation: Operation, loops: tuple[np.dtype, ...]) -> None:
+    """A negative exponent of an integer raises; only a constant is known not to be one."""
+    if operation.function is np.power and loops[0].kind in "iu":
+        exponent = operation.operands[1]
+        if not isinstance(exponent, Constant) or type(exponent.value) is not int or exponent.value < 0:
+            raise Unsupported
 
 
 def _broadcast(operands: tuple[Item, ...]) -> Shape:

@@ -20,6 +20,8 @@ from gjit.runtime.totals import Leaf, leaves_of
 from gjit.scheduler.fusible import REDUCTIONS, Form
 from gjit.source import Span
 
+MINIMUM_BYTES = 1 << 20
+"""How large the largest operand must be: smaller ones stay in the cache from one plain call to the next."""
 _LEAF_GRAIN = 1024
 """Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold
 in the whole."""
@@ -186,11 +188,26 @@ def _place(node, typing, arrangement, before, steps, store, deferred) -> Work:
         if stored.position < 0 or stored in outputs:
             raise Unsupported
         outputs.append(stored)
-    if len(steps) <= len(outputs):
-        raise Unsupported  # nothing stays in the cache: the plain calls are as fast
+    _check_gain(arrangement, steps, outputs)
     target = None if store is None or deferred else store.out
     direct = _direct(steps, outputs) if target is not None else None
     return Work(arrangement, before, steps, outputs, target, direct)
+
+
+def _check_gain(arrangement: Arrangement, steps: list[Step], outputs: list[Item]) -> None:
+    """Unsupported where plain calls are as fast: nothing would stay in the cache, or everything does anyway.
+
+    A temporary that is not made saves most, the calls of row reductions cost some, and in-place operators only
+    read what is in the cache.
+    """
+    if len(steps) <= len(outputs):
+        raise Unsupported
+    forms = {step.operation.form for step in steps}
+    fresh = [step for step in steps if step.out is None and step.result not in outputs]
+    least = MINIMUM_BYTES * (2 if Form.ROWS in forms else 1 if fresh or Form.STORE in forms else 4)
+    sizes = [size_of(item.shape) * item.dtype.itemsize for item in arrangement.varying]
+    if max(sizes) < least:
+        raise Unsupported
 
 
 def _direct(steps: list[Step], outputs: list[Item]) -> Item | None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from types import CodeType, FunctionType
 
 import numpy as np
@@ -134,8 +135,8 @@ class _Writer:
         return self.known[value]
 
     def _function(self, function: Callable) -> str:
-        name = getattr(function, "__name__", "function").strip("_").removeprefix("<")
-        name = name if name.isidentifier() else "function"
+        name = getattr(function, "__name__", "function")
+        name = name if name.isidentifier() and not iskeyword(name) else "function"
         while self.namespace.setdefault(name, function) is not function:
             name += "_"
         return name
@@ -187,9 +188,10 @@ class _Writer:
     def _write_total(self, step: Step) -> None:
         parts = self._argument(f"parts{len(self.totals)}", ("parts", len(self.totals)))
         self.totals.append(step)
-        operand = self._operand(step.operands[0])
-        function = np.add.reduce if REDUCTIONS[step.node.op] in ("sum", "mean") else step.function
-        self._inside(f"{parts}[index] = {self._function(function)}({operand}[low - start:high - start])", step)
+        part = f"{self._operand(step.operands[0])}[low - start:high - start]"
+        is_sum = REDUCTIONS[step.node.op] in ("sum", "mean")
+        call = f"{self._function(np.add)}.reduce({part}, None)" if is_sum else f"{self._function(step.function)}({part})"
+        self._inside(f"{parts}[index] = {call}", step)
 
     def _write_store(self, step: Step) -> None:
         if self.work.direct is None:

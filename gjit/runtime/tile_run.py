@@ -83,7 +83,12 @@ class Run:
             arguments = self._arguments(outputs, target, parts)
         except (ArithmeticError, ValueError, TypeError):
             raise Fallback from None  # the twin raises it where it belongs
-        self._run_tiles(arguments)
+        try:
+            self._run_tiles(arguments)
+        except Exception:
+            if plan.written or target is not None and not plan.deferred:
+                raise
+            raise Fallback from None
         totals = [self._total(step, part) for step, part in zip(plan.program.totals, parts, strict=True)]
         if any(position in plan.foreign for position, _, _ in self.collector.events):
             raise Fallback
@@ -139,10 +144,12 @@ class Run:
             return function(parts)
         if name in ("sum", "mean"):
             total = add_along_tree(parts, self.plan.leaves)
+            if total != total:
+                raise Fallback  # which NaN it is depends on the order of evaluation
             return total if name == "sum" else total.dtype.type(total / np.intp(self.plan.work.arrangement.lead))
         extreme = step.function(parts)
         if extreme == 0 or extreme != extreme:
-            raise Fallback  # which zero or which NaN it is depends on the order of evaluation
+            raise Fallback  # the same, and which zero
         return extreme
 
     def _results(self, outputs: list[np.ndarray], totals: list[object]) -> object:

@@ -48,7 +48,7 @@ class Environment:
 
     globals           the dictionary that the printed function will have as its globals
     minimum_elements  arrays smaller than this run the twin of a region in place
-    calls_natively    whether a `call` node is printed as a plain call, rather than through `call_dynamic`
+    calls_natively    whether a `call` node is printed as a plain call, rather than of `scripted(callee)`
     """
 
     globals: dict[str, object] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Bindings:
 
     # Objects
 
-    def object(self, value: object, hint: str) -> ast.expr:
+    def bound(self, value: object, hint: str) -> ast.expr:
         """A name bound to `value`."""
         name = self._by_id.get(id(value))
         if name is None:
@@ -121,7 +121,7 @@ class Bindings:
     def builtin(self, name: str) -> ast.expr:
         """A built-in function by its plain name, unless something else has that name."""
         if name in self._variables or name in self.environment.globals:
-            return self.object(getattr(builtins, name), f"builtin_{name}")
+            return self.bound(getattr(builtins, name), f"builtin_{name}")
         self.names.taken.add(name)
         return load(name)
 
@@ -131,17 +131,17 @@ class Bindings:
         """The read of a capture slot."""
         slot = self.graph.captures[index]
         if slot.kind is CaptureKind.OBJECT:
-            return self.object(slot.value, slot.name)
+            return self.bound(slot.value, slot.name)
         if slot.kind is CaptureKind.CELL:
             return load(self.closure_name(index))
         if index in self._plain:
             return load(slot.name)
         if slot.guarded and slot.namespace is None:
-            return self.object(slot.value, slot.name)
-        namespace = self.object(slot.namespace, "globals_1")
+            return self.bound(slot.value, slot.name)
+        namespace = self.bound(slot.namespace, "globals_1")
         if isinstance(slot.namespace, dict) and slot.name in slot.namespace:
             return ast.Subscript(namespace, ast.Constant(slot.name), ast.Load())
-        return call(self.object(read_global, "read_global"), namespace, ast.Constant(slot.name))
+        return call(self.bound(read_global, "read_global"), namespace, ast.Constant(slot.name))
 
     def closure_name(self, index: int) -> str:
         """The name of a free variable of the user's function in the printed one."""
@@ -159,22 +159,22 @@ class Bindings:
         if value is None or value is ... or kind in (bool, str, bytes, complex):
             return ast.Constant(value)
         if kind in (int, float):
-            return number(value) if value == value else self.object(value, "nan")
+            return number(value) if value == value else self.bound(value, "nan")
         if kind is tuple:
             return ast.Tuple([self.constant(element) for element in value], ast.Load())
         if kind is slice:
             parts = (value.start, value.stop, value.step)
             return call(self.builtin("slice"), *(self.constant(part) for part in parts))
         if isinstance(value, np.dtype):
-            return self.object(value, f"dtype_{value.name}")
+            return self.bound(value, f"dtype_{value.name}")
         return self._named_object(value)
 
     def _named_object(self, value: object) -> ast.expr:
         name = name_of(value)
         if name is None:
-            return self.object(value, getattr(value, "__name__", "constant"))
+            return self.bound(value, getattr(value, "__name__", "constant"))
         module, _, plain = name.rpartition(".")
-        return self.builtin(plain) if module == "builtin" else self.object(value, name)
+        return self.builtin(plain) if module == "builtin" else self.bound(value, name)
 
 
 def read_global(namespace: dict[str, object], name: str) -> object:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.ir.types import UNKNOWN, ArrayType
-from gjit.scheduler.flow import function_of
+from gjit.scheduler.flow import Flow, function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
 from gjit.scheduler.syntax import assign, call, load, store
@@ -38,11 +38,12 @@ class Definitions(ControlFlow):
         names = self.assigned_outside(block)
         if names:
             body.append(ast.Nonlocal(names))
-        for cell in self._unassigned_cells(block, scope):
-            body.append(ast.AnnAssign(store(self.variable(cell)), self.bindings.builtin("object"), None, 1))
-        for value in parameters:
-            if value in self.names.copies:
-                body.append(assign(store(self.variable(value)), load(self.names.copies[value])))
+        body.extend(
+            ast.AnnAssign(store(self.variable(cell)), self.bindings.builtin("object"), None, 1)
+            for cell in _unassigned_cells(block, scope, self.flow)
+        )
+        copies = self.names.copies
+        body.extend(assign(store(self.variable(p)), load(copies[p])) for p in parameters if p in copies)
         for statement in body:
             self.locate(statement, block.first or block.terminator)
         self.block(block, body)
@@ -50,12 +51,6 @@ class Definitions(ControlFlow):
         if len(body) > 1 and _is_bare_return(body[-1]):
             body.pop()
         return body
-
-    def _unassigned_cells(self, block: Block, scope: Node | None) -> list[Value]:
-        """Variables of the function that only get values elsewhere, or never: Python has to be told that they are local."""
-        own = [node for node in block.all_nodes() if function_of(node) is scope]
-        assigned = {self.flow.resolve(node.inputs[0]) for node in own if node.op in ("store", "delete")}
-        return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
 
     def _function(self, node: Node) -> None:
         name = node.attributes["name"]
@@ -85,8 +80,11 @@ class Definitions(ControlFlow):
         self._loop(node, iterable, (kind, name))
 
     def _generator(self, node: Node) -> None:
-        """A generator function that is made and called here: for a generator expression whose clauses need statements, and
-        for variables that belong to one run of a comprehension."""
+        """A generator function that is made and called here.
+
+        For a generator expression whose clauses need statements, and for variables that belong to one run of a
+        comprehension.
+        """
         kind = node.attributes["kind"]
         name, argument = self.names.fresh("generator"), self.names.fresh("iterable")
         iterable = self.value(node.inputs[0])
@@ -200,6 +198,13 @@ def _leader(inputs: list[Value]) -> Value | None:
     if arrays:
         return max(arrays, key=lambda value: -1 if value.type.rank is None else value.type.rank)
     return next((value for value in inputs if value.type == UNKNOWN and not isinstance(value, Constant)), None)
+
+
+def _unassigned_cells(block: Block, scope: Node | None, flow: Flow) -> list[Value]:
+    """Variables that only get values elsewhere, or never: Python has to be told that they are local."""
+    own = [node for node in block.all_nodes() if function_of(node) is scope]
+    assigned = {flow.resolve(node.inputs[0]) for node in own if node.op in ("store", "delete")}
+    return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
 
 
 def _is_bare_return(statement: ast.stmt) -> bool:

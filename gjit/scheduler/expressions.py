@@ -11,8 +11,8 @@ from gjit.ops.names import object_named
 from gjit.ops.row import table
 from gjit.scheduler.bindings import Bindings
 from gjit.scheduler.flow import Flow
+from gjit.scheduler.folding import Folding, is_atom, is_same
 from gjit.scheduler.naming import Names, hint_of
-from gjit.scheduler.stacking import Folding, is_atom, is_same
 from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, call, has_weak_type, load, located, store
 from gjit.source import Span
 
@@ -34,6 +34,7 @@ class Expressions:
             "load": lambda node: load(self.variable(node.inputs[0])),
             "capture": lambda node: self.bindings.capture(node.attributes["slot"]),
             "call": self._call,
+            "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
             "invoke": lambda node: self._called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),
             "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], ast.Load()),
@@ -104,7 +105,7 @@ class Expressions:
         left, right = map(self.value, node.inputs)
         if has_weak_type(node.inputs[0]):
             return ast.BinOp(left, IN_PLACE[node.op](), right)
-        return call(self.bindings.object(object_named(node.op), node.op), left, right)
+        return call(self.bindings.bound(object_named(node.op), node.op), left, right)
 
     # Calls
 
@@ -112,7 +113,7 @@ class Expressions:
         callee = self.value(node.inputs[0])
         if self.bindings.environment.calls_natively(node):
             return self._called(callee, node, skip=1)
-        return self._called(self.bindings.helper("call_dynamic"), node, first=[callee], skip=1)
+        return self._called(call(self.bindings.helper("scripted"), callee), node, skip=1)
 
     def _known(self, name: str, node: Node) -> ast.expr:
         """A call of a function of the op table: as a method where the array is proved to be one."""
@@ -124,15 +125,16 @@ class Expressions:
         if module == "builtin":
             return self._called(self.bindings.builtin(plain), node)
         function = object_named(name) if row is None or row.function is None else row.function
-        return self._called(self.bindings.object(function, name), node)
+        return self._called(self.bindings.bound(function, name), node)
 
     def _is_receiver(self, node: Node, module: str) -> bool:
         if not node.inputs or node.label(0) != "":
             return False
         return module == "ndarray" or isinstance(self.flow.resolve(node.inputs[0]).type, ArrayType)
 
-    def _called(self, function: ast.expr, node: Node, *, first: Iterable[ast.expr] = (), skip: int = 0) -> ast.Call:
-        arguments, keywords = list(first), []
+    def _called(self, function: ast.expr, node: Node, *, skip: int = 0) -> ast.Call:
+        arguments: list[ast.expr] = []
+        keywords: list[ast.keyword] = []
         labels = node.labels or ("",) * len(node.inputs)
         pairs = list(zip(node.inputs, labels, strict=True))[skip:]
         for value, label in pairs:

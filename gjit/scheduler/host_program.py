@@ -41,7 +41,7 @@ class HostProgram:
     source     the text of the function, as users see it
     bindings   objects that the program uses, by name
     functions  graphs whose generated functions it calls, by name
-    helpers    functions of the runtime that it calls (`call_dynamic`), by name
+    helpers    functions of the runtime that it calls (`scripted`), by name
     regions    the regions that it calls
     closure    capture slots of kind `closure`, by the name of the free variable
     twins      the definitions of the twins

@@ -29,9 +29,9 @@ def release(body: list[ast.stmt], temporaries: set[str]) -> None:
     places = {name: [at for at, names in enumerate(mentions) if name in names] for name in set().union(*mentions)}
     ends: dict[int, list[str]] = {}
     for name, indices in places.items():
-        if len(indices) > 1 and _always_assigns(body[indices[0]], name):
-            if not any(_assigns(body[index], name) for index in indices[1:]):
-                ends.setdefault(indices[-1], []).append(name)
+        first, *others = indices
+        if others and _always_assigns(body[first], name) and not any(_assigns(body[at], name) for at in others):
+            ends.setdefault(others[-1], []).append(name)
     for index, statement in enumerate(list(body)):
         inner = [name for name, indices in places.items() if indices == [index]]
         _release_inside(statement, set(inner))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.scheduler.flow import Flow, carried_parameters, cases, destinations, loop_of
-from gjit.scheduler.stacking import Folding, is_atom
+from gjit.scheduler.folding import Folding, is_atom
 
 Live = set[Value]
 
@@ -92,9 +92,7 @@ class _Walker:
     def is_variable(self, value: Value) -> bool:
         if isinstance(value, Constant) or value.producer is None:
             return False
-        if isinstance(value.producer, Node) and (
-            value.producer.op == "cell" or is_atom(value.producer, self.graph)
-        ):
+        if isinstance(value.producer, Node) and (value.producer.op == "cell" or is_atom(value.producer, self.graph)):
             return False
         if value in self.folding.shared:
             return True
@@ -306,4 +304,3 @@ class _Walker:
             self.define(node.results, live - set(node.results), scope)
             for result in node.results:
                 self._define_targets(result, live, scope)
-

@@ -144,7 +144,7 @@ class ControlFlow(Statements):
         self._span = span
         if patterns.held:
             held = [ast.keyword(f"_{index}", patterns.values[index]) for index in sorted(patterns.held)]
-            made = ast.Call(self.bindings.object(SimpleNamespace, "namespace"), [], held)
+            made = ast.Call(self.bindings.bound(SimpleNamespace, "namespace"), [], held)
             self.emit(assign(store(patterns.holder), made), node)
         self.emit(ast.Match(subject, clauses), node)
 
@@ -160,11 +160,7 @@ class ControlFlow(Statements):
 
 
 def _can_break(loop: Node) -> bool:
-    return any(
-        node.op == "break" and loop_of(node) is loop
-        for block in loop.blocks[:-1]
-        for node in block.all_nodes()
-    )
+    return any(node.op == "break" and loop_of(node) is loop for block in loop.blocks[:-1] for node in block.all_nodes())
 
 
 def _jumps_out(block: Block) -> bool:

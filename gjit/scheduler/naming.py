@@ -69,7 +69,9 @@ def name_values(block: Block, flow: Flow, found: Interference, reserved: set[str
     _merge(moves, variables, fixed)
     names = Names(taken=set(reserved))
     _assign(variables, fixed, found, names, reserved)
-    names.temporaries = {names.variables[value] for value in names.variables if _is_temporary_array(variables.get(value))}
+    names.temporaries = {
+        names.variables[value] for value in names.variables if _is_temporary_array(variables.get(value))
+    }
     return names
 
 

@@ -15,8 +15,8 @@ _NUMBERED = re.compile(r"_(\d+)")
 class Patterns:
     """Turns pattern texts into syntax trees.
 
-    Python allows literals and attributes as values in a pattern, and names and attributes as classes. A value that prints
-    as something else is read as an attribute of `holder`; `held` tells which of them have to be put there.
+    Python allows literals and attributes as values in a pattern, and names and attributes as classes. A value that
+    prints as something else is read as an attribute of `holder`; `held` tells which of them have to be put there.
     """
 
     values: list[ast.expr]

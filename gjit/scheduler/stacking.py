@@ -7,59 +7,14 @@ still waits into variables. So the evaluation order of the printed text is the n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
 
-from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
-from gjit.scheduler.flow import Flow, destinations, function_of, is_inside, passed
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.scheduler.flow import Flow, is_inside, passed
+from gjit.scheduler.folding import STATEMENTS, WRITES, Folding, is_atom, is_same
+from gjit.scheduler.stack import Broken, Spilled
 from gjit.scheduler.syntax import IN_PLACE, has_weak_type
-
-STATEMENTS = frozenset(
-    "setitem setattr delitem delattr store delete capture.store unpack for while try with match region import".split()
-)
-_WRITES = frozenset({"setitem", "setattr", "store"})
-_WRITE_OF = {"getitem": "setitem", "getattr": "setattr", "load": "store", "capture": "capture.store"}
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """An augmented assignment to an item, an attribute or a variable: `target operation= value`."""
-
-    read: Node
-    operation: Node
-    write: Node
-
-
-@dataclass(slots=True)
-class Folding:
-    """What is printed where.
-
-    folded    values that are printed inside their consumer
-    shared    values that are printed as `(name := ...)` inside their first consumer
-    named     values that are printed as `(name := ...)` for the store to a cell given here
-    inline    nodes with blocks that are printed as expressions, and `while` nodes whose condition is one
-    targets   nodes that are printed as the assignment target of a value: an unpacking, a store
-    absorbed  those nodes, which print nothing at their own place
-    together  for the first of several stores, all of them: `a[i], a[j] = ...`
-    updates   augmented assignments, by each of their nodes
-    """
-
-    folded: set[Value] = field(default_factory=set)
-    shared: set[Value] = field(default_factory=set)
-    named: dict[Value, Node] = field(default_factory=dict)
-    inline: set[Node] = field(default_factory=set)
-    targets: dict[Value, Node] = field(default_factory=dict)
-    absorbed: set[Node] = field(default_factory=set)
-    together: dict[Node, list[Node]] = field(default_factory=dict)
-    updates: dict[Node, Update] = field(default_factory=dict)
-
-
-class _Spilled(Exception):
-    """A block that has to be one expression needs a statement."""
-
-
-class _Broken(Exception):
-    """The parts of an augmented assignment cannot be printed together."""
+from gjit.scheduler.targets import Targets, first_node
 
 
 def fold(block: Block, graph: Graph, flow: Flow) -> Folding:
@@ -70,54 +25,28 @@ def fold(block: Block, graph: Graph, flow: Flow) -> Folding:
         try:
             stacker.statements(block)
             return stacker.folding
-        except _Broken as broken:
+        except Broken as broken:
             disabled.add(broken.args[0])
 
 
-def is_atom(node: Node, graph: Graph) -> bool:
-    """Whether a node is printed anew at each use: the read of an object that cannot change during a call."""
-    if node.op != "capture":
-        return False
-    slot = graph.captures[node.attributes["slot"]]
-    return slot.guarded or slot.kind is CaptureKind.OBJECT
+class _Stacker(Targets):
+    """Walks the blocks of a function."""
 
-
-def evaluation_order(node: Node, flow: Flow) -> list[Value]:
-    """The inputs that a printed node may hold as expressions, in the order in which Python evaluates them."""
-    inputs = node.inputs
-    match node.op:
-        case "setitem" | "setattr":
-            return [inputs[-1], *inputs[:-1]]
-        case "region":
-            return []
-        case "for":
-            return inputs[:1]
-        case "while":
-            return []
-        case "match":
-            return [inputs[0], *(value for value in inputs[1:] if _is_attribute(value))]
-        case "condition":
-            return inputs[:1]
-        case "yield" | "continue" | "break" if destinations(node):
-            (targets,) = destinations(node)
-            return [value for target, value in zip(targets, passed(node), strict=True) if target in flow.needed]
-    if any("=" in label or label == "**" for label in node.labels) and node.op != "dict":
-        keywords = [value for value, label in zip(inputs, node.labels, strict=True) if label not in ("", "*")]
-        return [value for value, label in zip(inputs, node.labels, strict=True) if label in ("", "*")] + keywords
-    return inputs
-
-
-def _is_attribute(value: Value) -> bool:
-    return isinstance(value.producer, Node) and value.producer.op == "getattr"
-
-
-class _Stacker:
     def __init__(self, graph: Graph, flow: Flow, disabled: set[Node]):
-        self.graph, self.flow, self.disabled = graph, flow, disabled
-        self.folding = Folding()
-        self._failed: set[Block] = set()
-        self._sharing = True
-        self._visited: set[Node] = set()
+        super().__init__(graph, flow, disabled)
+        self._failed: set[Block] = set()  # blocks that cannot be one expression
+        self._nested_of: dict[str, Callable[[Node], bool]] = {
+            "if": self._nested_if,
+            "and": self._nested_boolean,
+            "or": self._nested_boolean,
+            "while": self._nested_while,
+            "for": self._nested_for,
+            "with": self._nested_with,
+            "try": self._nested_try,
+            "match": self._nested_match,
+            "function": self._nested_function,
+            "comprehension": self._nested_comprehension,
+        }
 
     # Blocks
 
@@ -129,74 +58,67 @@ class _Stacker:
         """Try to fold a block into its yielded values alone; nothing has changed when that fails."""
         if block in self._failed:
             return False
-        before, outer = self._snapshot(), self._sharing
-        self._sharing = self._sharing and sharing
+        before, outer = self.snapshot(), self.sharing
+        self.sharing = self.sharing and sharing
         try:
             self._block(block, True)
-        except _Spilled:
-            self._restore(before)
+        except Spilled:
+            self.restore(before)
             self._failed.add(block)
             return False
         finally:
-            self._sharing = outer
+            self.sharing = outer
         return True
-
-    def _snapshot(self) -> tuple:
-        folding = self.folding
-        return tuple(getattr(folding, part.name).copy() for part in fields(folding))
-
-    def _restore(self, parts: tuple) -> None:
-        self.folding = Folding(*parts)
 
     def _block(self, block: Block, single: bool) -> None:
         stack: list[Value] = []
-        self._find_updates(block)
+        self.find_updates(block)
         for node in block:
-            if node not in self.folding.absorbed and node not in self._visited and node.op != "cell":
-                self._visit(node, stack, single)
+            if node not in self.folding.absorbed and node not in self.folding.visited and node.op != "cell":
+                self.visit(node, stack, single)
         end = block.terminator
         if end is not None:
             if single and end.op not in ("yield", "condition", "return"):
-                raise _Spilled
-            self._consume(end, stack, single)
+                raise Spilled
+            self.consume(end, stack, single)
         if single and (stack or self._passes_expression(end)):
-            raise _Spilled
+            raise Spilled
 
     def _passes_expression(self, end: Node | None) -> bool:
         return end is not None and end.op == "condition" and any(value in self.folding.folded for value in passed(end))
 
     # Nodes
 
-    def _visit(self, node: Node, stack: list[Value], single: bool) -> None:
+    def visit(self, node: Node, stack: list[Value], single: bool) -> None:
         if is_atom(node, self.graph):
             return
-        if node.op in _WRITES and not single and self._store_together(node, stack):
+        if node.op in WRITES and not single and self.store_together(node, stack):
             return
-        if node.op == "store" and single and self._name(node, stack):
+        if node.op == "store" and single and self.name(node, stack):
             return
         inline = self._nested(node)
         if node.blocks:
             used = self.flow.free.get(node, ())
-            self._spill(stack, single, [value for value in stack if value in used])
-        self._consume(node, stack, single)
+            self.spill(stack, single, [value for value in stack if value in used])
+        self.consume(node, stack, single)
         if node.op in ("comprehension.for", "comprehension.if"):
             self._clause(node, stack)
             return
-        if inline and self._waits(node, single):
+        if inline and self.waits(node, single):
             stack.append(node.result)
             return
-        self._check_update(node)
-        self._spill(stack, single, stack)
+        self.check_update(node)
+        self.spill(stack, single, stack)
         if single:
-            raise _Spilled
+            raise Spilled
         if node.op == "unpack":
-            self._absorb_results(node, node.next)
+            self.absorb_results(node, node.next)
         elif node.op == "function" and node.result.uses:
-            self._absorb(node.result, node.next, ("store",))
+            self.absorb(node.result, node.next, ("store",))
 
     def _nested(self, node: Node) -> bool:
         """Fold the blocks of a node; whether the node can be printed as an expression."""
-        handler = getattr(self, f"_nested_{node.op}", None)
+        handler = self._nested_of.get(node.op)
         if handler is not None:
             inline = handler(node)
             if inline:
@@ -210,19 +132,18 @@ class _Stacker:
         return len(node.results) == 1 and node.op not in STATEMENTS and not _is_in_place(node)
 
     def _nested_if(self, node: Node) -> bool:
-        if _is_choice(node) and all([self.expression(block) for block in node.blocks]):
+        then, otherwise = node.blocks
+        if _is_choice(node) and self.expression(then) and self.expression(otherwise):
             return True
         for block in node.blocks:
             self.statements(block)
         return False
 
-    def _nested_and(self, node: Node) -> bool:
+    def _nested_boolean(self, node: Node) -> bool:
         if self.expression(node.blocks[0]):
             return True
         self.statements(node.blocks[0])
         return False
-
-    _nested_or = _nested_and
 
     def _nested_while(self, node: Node) -> bool:
         condition, body, otherwise = node.blocks
@@ -233,14 +154,14 @@ class _Stacker:
 
     def _nested_for(self, node: Node) -> bool:
         body = node.blocks[0]
-        self._absorb(body.parameters[0], _first(body), ("store", "unpack"))
+        self.absorb(body.parameters[0], first_node(body), ("store", "unpack"))
         for block in node.blocks:
             self.statements(block)
         return False
 
     def _nested_with(self, node: Node) -> bool:
         body = node.blocks[0]
-        self._absorb(body.parameters[0], _first(body), ("store", "unpack"))
+        self.absorb(body.parameters[0], first_node(body), ("store", "unpack"))
         self.statements(body)
         return False
 
@@ -257,12 +178,13 @@ class _Stacker:
     def _absorb_exception(self, handler: Block) -> None:
         """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
         exception = handler.parameters[0]
-        if not self._absorb(exception, _first(handler), ("store",)):
+        if not self.absorb(exception, first_node(handler), ("store",)):
             return
         cell, last = self.folding.targets[exception].inputs[0], handler.last
-        if last.op == "delete" and last.inputs[0] is cell and last.previous.op == "store":
-            if last.previous.inputs[0] is cell and is_same(last.previous.inputs[1], Constant(None)):
-                self.folding.absorbed.update((last, last.previous))
+        cleared = last.previous
+        is_cleared = cleared.op == "store" and is_same(cleared.inputs[1], Constant(None))
+        if is_cleared and last.op == "delete" and last.inputs[0] is cell is cleared.inputs[0]:
+            self.folding.absorbed.update((cleared, last))
 
     def _nested_match(self, node: Node) -> bool:
         for index, block in enumerate(node.blocks):
@@ -279,12 +201,12 @@ class _Stacker:
 
     def _nested_comprehension(self, node: Node) -> bool:
         clause = node.blocks[0]
-        before = self._snapshot()
+        before = self.snapshot()
         if clause not in self._failed:
             self._absorb_item(clause)
             if self.expression(clause, sharing=_last_op(clause) != "comprehension.for"):
                 return True
-        self._restore(before)
+        self.restore(before)
         self._statement_clauses(clause)
         return False
 
@@ -294,20 +216,20 @@ class _Stacker:
         self.statements(clause)
 
     def _absorb_item(self, clause: Block) -> None:
-        """Print the first node of a clause as the target of its `for`; only variables of the comprehension may stand there."""
-        node = _first(clause)
+        """Print the first node of a clause as the target of its `for`, where only its own variables may stand."""
+        node = first_node(clause)
         if clause.parameters and node is not None:
             is_outside = node.op == "store" and not is_inside(self.flow.resolve(node.inputs[0]).producer, clause)
-            self._absorb(clause.parameters[0], node, ("unpack",) if is_outside else ("store", "unpack"))
+            self.absorb(clause.parameters[0], node, ("unpack",) if is_outside else ("store", "unpack"))
 
     def _clause(self, node: Node, stack: list[Value]) -> None:
         clause = node.blocks[0]
         self._absorb_item(clause)
-        self._spill(stack, self._in_expression(node), stack)
+        self.spill(stack, self._in_expression(node), stack)
         if not self._in_expression(node):
             self.statements(clause)
         elif not self.expression(clause, sharing=_last_op(clause) != "comprehension.for"):
-            raise _Spilled
+            raise Spilled
 
     def _in_expression(self, node: Node) -> bool:
         """Whether the comprehension around a clause is being folded into one expression."""
@@ -316,197 +238,10 @@ class _Stacker:
             owner = owner.block.owner
         return owner.blocks[0] not in self._failed
 
-    # The stack
-
-    def _consume(self, node: Node, stack: list[Value], single: bool) -> None:
-        """Fold the operands that are the top of the stack, in order; the other operands there become variables."""
-        wanted = list(dict.fromkeys(self._operands(node)))
-        while stack and stack[-1] in wanted and self._may_stand_in(node, stack[-1]):
-            value = stack.pop()
-            del wanted[wanted.index(value) :]
-            self.folding.folded.add(value)
-            if self._use_count(value) > 1:
-                self.folding.shared.add(value)
-        used = set(node.inputs)
-        self._spill(stack, single, [value for value in stack if value in used])
-
-    def _operands(self, node: Node) -> list[Value]:
-        update = self.folding.updates.get(node)
-        if update is not None and node is update.write:
-            return [update.operation.result]
-        return evaluation_order(node, self.flow)
-
-    def _may_stand_in(self, node: Node, value: Value) -> bool:
-        """Python allows no `:=` in the iterable of a comprehension."""
-        return node.op not in ("comprehension", "comprehension.for") or not self._holds_shared(value)
-
-    def _holds_shared(self, value: Value) -> bool:
-        if self._use_count(value) > 1 or value in self.folding.named:
-            return True
-        nodes = [value.producer, *(inner for block in value.producer.blocks for inner in block.all_nodes())]
-        return any(
-            operand in self.folding.folded and self._holds_shared(operand) for node in nodes for operand in node.inputs
-        )
-
-    def _spill(self, stack: list[Value], single: bool, values: list[Value]) -> None:
-        """Turn the given waiting values, and all that run before them, into variables."""
-        if not values:
-            return
-        if single:
-            raise _Spilled
-        last = max(stack.index(value) for value in values)
-        for value in stack[: last + 1]:
-            self._check_update(value.producer)
-        del stack[: last + 1]
-
-    def _waits(self, node: Node, single: bool) -> bool:
-        """Whether the result of a node may wait for its consumer."""
-        value = node.result
-        if not value.uses or value not in self.flow.needed:
-            return False
-        here = any(user.block is node.block for user in value.uses)
-        if self._use_count(value) > 1:
-            return here and single and self._sharing
-        is_read = node.op in ("load", "capture")
-        return here and (single or is_read or not value.name or node in self.folding.updates)
-
-    def _use_count(self, value: Value) -> int:
-        """How often a value is printed: an augmented assignment names its target once."""
-        count = sum(value.uses.values())
-        for user, uses in value.uses.items():
-            update = self.folding.updates.get(user)
-            if (update is not None and update.write is user) or self.folding.named.get(value) is user:
-                count -= uses
-        return count
-
-    def _store_together(self, first: Node, stack: list[Value]) -> bool:
-        """Fold the last values of the stack into the stores that follow each other and take them in order.
-
-        `a[i], a[j + 1] = x, y` runs `x`, `y`, the first store, `j + 1`, the second store: as Python does it.
-        """
-        places = [value for value in first.inputs[:-1] if value in stack]
-        split = len(stack) - len(places)
-        values = stack[:split]
-        if stack[split:] != places or first.inputs[-1] not in values[:-1]:
-            return False
-        values = values[values.index(first.inputs[-1]) :]
-        before = self._snapshot()
-        try:
-            writes = self._matching_writes(first, values)
-        except _Spilled:
-            self._restore(before)
-            self._visited -= set(_after(first))
-            return False
-        del stack[split - len(values) :]
-        self._spill(stack, False, stack)
-        self.folding.folded.update(values, places)
-        self.folding.together[first] = writes
-        self.folding.absorbed.update(writes[1:])
-        return True
-
-    def _matching_writes(self, first: Node, values: list[Value]) -> list[Node]:
-        """The stores that take the values one after the other; between them only what the next target is made of."""
-        writes: list[Node] = []
-        node: Node | None = first
-        places: list[Value] = []
-        for value in values:
-            while node is not None and (node.op not in _WRITES or node.inputs[-1] is not value):
-                if node.op in STATEMENTS or node.op == "cell":
-                    raise _Spilled
-                self._visit(node, places, True)
-                self._visited.add(node)
-                node = node.next
-            if node is None or node in self.folding.updates or self._use_count(value) > 1:
-                raise _Spilled
-            if node is not first and [place for place in node.inputs[:-1] if place in places] != places:
-                raise _Spilled
-            self.folding.folded.update(places)
-            writes.append(node)
-            places, node = [], node.next
-        return writes
-
-    def _name(self, node: Node, stack: list[Value]) -> bool:
-        """Print a store inside an expression as `:=` around its value."""
-        cell, value = node.inputs
-        if not self._sharing or not stack or stack[-1] is not value or value in self.folding.named:
-            return False
-        if function_of(self.flow.resolve(cell).producer) is not function_of(node) or self._use_count(value) != 2:
-            return False
-        self.folding.named[value] = node
-        self.folding.absorbed.add(node)
-        return True
-
-    # Augmented assignments
-
-    def _find_updates(self, block: Block) -> None:
-        for node in block:
-            if node.op in IN_PLACE and node not in self.disabled:
-                update = _update_of(node)
-                if update is not None:
-                    for part in (update.read, update.operation, update.write):
-                        self.folding.updates[part] = update
-
-    def _check_update(self, node: Node) -> None:
-        """An augmented assignment whose parts do not stay together is printed part by part."""
-        update = self.folding.updates.get(node)
-        if update is None:
-            return
-        if node is not update.write or update.operation.result not in self.folding.folded:
-            raise _Broken(update.operation)
-        if update.read.result not in self.folding.folded:
-            raise _Broken(update.operation)
-
-    # Assignment targets
-
-    def _absorb(self, value: Value, node: Node | None, ops: tuple[str, ...]) -> bool:
-        """Print `node`, which comes next and alone uses `value`, as the assignment target of the value."""
-        if node is None or node.op not in ops or value.uses != {node: 1} or node in self.folding.updates:
-            return False
-        if node.inputs[-1 if node.op != "unpack" else 0] is not value:
-            return False
-        self.folding.targets[value] = node
-        self.folding.absorbed.add(node)
-        if node.op == "unpack":
-            self._absorb_results(node, node.next)
-        return True
-
-    def _absorb_results(self, unpack: Node, following: Node | None) -> Node | None:
-        """Print the nodes after an unpacking that store its results, in order, as targets of it."""
-        for value in unpack.results:
-            if following is None or not self._is_target_of(following, value, unpack):
-                continue
-            if self._absorb(value, following, ("store", "unpack", "setitem", "setattr")):
-                following = self._after(following)
-        return following
-
-    def _after(self, node: Node) -> Node | None:
-        following = node.next
-        while following is not None and following in self.folding.absorbed:
-            following = following.next
-        return following
-
-    def _is_target_of(self, node: Node, value: Value, unpack: Node) -> bool:
-        return not any(operand in unpack.results for operand in node.inputs if operand is not value)
-
-
-def _after(node: Node) -> Iterator[Node]:
-    """The nodes behind a node in its block."""
-    while node.next is not None:
-        node = node.next
-        yield node
-
 
 def _is_in_place(node: Node) -> bool:
     """Whether an augmented operation has to stay a statement: on numbers it is the plain operation."""
     return node.op in IN_PLACE and not has_weak_type(node.inputs[0])
-
-
-def _first(block: Block) -> Node | None:
-    """The first node that prints something."""
-    node = block.first
-    while node is not None and node.op == "cell":
-        node = node.next
-    return node
 
 
 def _last_op(block: Block) -> str:
@@ -526,26 +261,3 @@ def _is_choice(node: Node) -> bool:
         if node.result.name and value.name and (inside or value.name == node.result.name):
             return False
     return True
-
-
-def _update_of(operation: Node) -> Update | None:
-    """The augmented assignment that an in-place operation is the middle of."""
-    target, result = operation.inputs[0], operation.result
-    read = target.producer
-    if not isinstance(read, Node) or read.op not in _WRITE_OF or target.uses != {operation: 1}:
-        return None
-    if sum(result.uses.values()) != 1:
-        return None
-    write = next(iter(result.uses))
-    if write.op != _WRITE_OF[read.op] or write.inputs[-1] is not result or write.attributes != read.attributes:
-        return None
-    together = read.block is operation.block is write.block
-    same = len(read.inputs) == len(write.inputs) - 1 and all(map(is_same, read.inputs, write.inputs))
-    return Update(read, operation, write) if together and same else None
-
-
-def is_same(left: Value, right: Value) -> bool:
-    """Whether two operands are one value, or equal constants."""
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        return type(left.value) is type(right.value) and repr(left.value) == repr(right.value)
-    return left is right

@@ -71,7 +71,7 @@ class Statements(Expressions):
             self.emit(ast.AugAssign(target, IN_PLACE[operation.op](), self.value(operation.inputs[1])), node)
             return
         printer = self._statements.get(node.op)
-        if printer is None or node in folding.inline and node.op != "while":
+        if printer is None or (node in folding.inline and node.op != "while"):
             self._assign(node)
         else:
             printer(node)

@@ -50,22 +50,27 @@ def has_weak_type(value: Value) -> bool:
 
 
 def load(name: str) -> ast.Name:
+    """A name that is read."""
     return ast.Name(name, ast.Load())
 
 
 def store(name: str) -> ast.Name:
+    """A name that is assigned."""
     return ast.Name(name, ast.Store())
 
 
 def call(function: ast.expr, *arguments: ast.expr) -> ast.Call:
+    """A call with positional arguments."""
     return ast.Call(function, list(arguments), [])
 
 
 def assign(target: ast.expr, value: ast.expr) -> ast.Assign:
+    """`target = value`."""
     return ast.Assign([target], value)
 
 
 def negated(condition: ast.expr) -> ast.expr:
+    """`not condition`."""
     return ast.UnaryOp(ast.Not(), condition)
 
 

@@ -22,7 +22,8 @@ _CACHE_LINE = 64
 def copy_arguments(roots: tuple) -> tuple:
     """An equal copy of `roots`, a tuple of any objects.
 
-    Modules and compiled functions (and everything else with `__wrapped__`) stay the same objects, as plain functions do.
+    Modules and compiled functions (and everything else with `__wrapped__`) stay the same objects, as plain
+    functions do.
 
     Raises:
         TypeError: an object that cannot be copied (a running generator, an open file).

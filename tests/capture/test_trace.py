@@ -7,6 +7,7 @@ import math
 from collections import namedtuple
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from numbers import Number
 
 import numpy as np
@@ -581,3 +582,33 @@ def test_questions_about_protocols_are_answered_by_the_example():
         return kinds, callable(x), hasattr(x, "shape"), np.iterable(n)
 
     check(f, (vector(2), 3), (vector(3), 4))
+
+
+class Mode(Enum):
+    PLAIN = 1
+    LOUD = 2
+
+
+class Constants:
+    FACTOR = 2.0
+    TABLE = np.arange(3.0)
+    mode = Mode.LOUD
+
+
+def test_enumerations_and_attributes_of_classes():
+    settings = Constants()
+
+    def f(x):
+        y = x * Constants.FACTOR + Constants.TABLE
+        return y * 3 if settings.mode is Mode.LOUD and Constants.mode == Mode.LOUD else y
+
+    graph = check(f, (vector(3),))
+    Constants.TABLE[0] = 7
+    check(f, (vector(3),))
+    assert run(graph, np.zeros(3)).tolist() == [21, 3, 6]
+    Constants.FACTOR = 3.0
+    try:
+        with pytest.raises(TypeError, match=r"`Constants\.FACTOR` is 2\.0"):
+            run(graph, np.zeros(3))
+    finally:
+        Constants.FACTOR = 2.0

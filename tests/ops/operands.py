@@ -42,7 +42,11 @@ def array(dtype: np.dtype, extents: tuple[int, ...], layout: str, rng: random.Ra
     if layout == "C" or not values.ndim:
         return values
     wide = np.empty((*extents[:-1], 2 * extents[-1] + 1), dtype)
-    target = {"step": wide[..., 1::2], "reversed": wide[..., : extents[-1]][..., ::-1], "offset": wide[..., 1:][..., : extents[-1]]}
+    target = {
+        "step": wide[..., 1::2],
+        "reversed": wide[..., : extents[-1]][..., ::-1],
+        "offset": wide[..., 1:][..., : extents[-1]],
+    }
     target[layout][...] = values
     return target[layout]
 

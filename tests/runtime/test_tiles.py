@@ -6,7 +6,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from gjit import settings as knobs
-from gjit.runtime import arrangement, tile_run, tiles
+from gjit.runtime import arrangement, tile_plan, tile_run, tiles
 from tests.runtime.region_programs import Program, assert_same, check_same, special_values
 
 SIZE = 3 * 8192 + 517
@@ -16,6 +16,7 @@ SIZE = 3 * 8192 + 517
 def small_tiles(monkeypatch):
     """Tiles as short as they may be, so that small arrays are cut too."""
     monkeypatch.setattr(tiles, "MINIMUM_ELEMENTS", 1)
+    monkeypatch.setattr(tile_plan, "MINIMUM_BYTES", 1)
     monkeypatch.setattr(arrangement, "TILE_BYTES", 1)
     monkeypatch.setattr(arrangement, "_MAXIMUM_OVERSIZE", 1 << 40)
 
@@ -495,7 +496,7 @@ def _add(nodes, kind, values, numbers, scalar):
 def test_random_regions_are_their_twins():
     tiled = []
 
-    @settings(max_examples=int(__import__('os').environ.get('EX','150')), phases=None or __import__('hypothesis').settings().phases)
+    @settings(max_examples=60)
     @given(input_arrays(), node_choices())
     def check(inputs, choices):
         program = check_same(_build(choices), *inputs)

@@ -11,14 +11,14 @@ from gjit.scheduler.bindings import Environment
 from gjit.scheduler.host_program import HostProgram, compile_host_program, host_program
 
 
-def call_dynamic(function, *arguments, **keywords):
-    return function(*arguments, **keywords)
+def scripted(function):
+    return function
 
 
 def of_text(text: str, **environment) -> tuple[HostProgram, types.FunctionType]:
     """The program of a graph text, and its function."""
     program = host_program(parse_graph(text), Environment(**environment))
-    helpers = dict.fromkeys(program.helpers, call_dynamic)
+    helpers = dict.fromkeys(program.helpers, scripted)
     return program, compile_host_program(program, {}, extra_bindings=helpers)
 
 
@@ -37,7 +37,7 @@ def generated(function: types.FunctionType) -> types.FunctionType:
         owner = program.owners.get(name) or function
         printed_one = host_program(each, Environment(owner.__globals__))
         outside: dict[str, object] = {here: cells[other] for here, other in printed_one.functions.items()}
-        outside |= dict.fromkeys(printed_one.helpers, call_dynamic)
+        outside |= dict.fromkeys(printed_one.helpers, scripted)
         made[name] = compile_host_program(
             printed_one,
             owner.__globals__,

@@ -1,13 +1,16 @@
-"""How the tests of the language run a program: compiled and plain, on every argument set, twice."""
+"""How the tests of the language run a program: compiled and plain, on every argument set, on small and on cut arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from unittest import mock
 
 import numpy as np
 
 import gjit
+from gjit.runtime import arrangement, plan, tile_run, tiles
 from gjit.testing import assert_same_as_numpy
 
 
@@ -33,8 +36,11 @@ def check(
 ) -> gjit.CompiledFunction:
     """Compile `function` and compare it with itself on every argument set, twice on one compiled object.
 
+    A program with regions is compiled once more so that they run tile by tile however small the arrays are.
+
     `regions` is the number of regions in the plan for the first argument set, `calls` how often a set is called
-    in a row with the same arguments, `host_calls` how many calls of library code the interpreter ran (None: any number).
+    in a row with the same arguments, `host_calls` how many calls of library code the interpreter ran (None: any
+    number).
     """
     compiled = gjit.script(function)
     for _ in range(2):
@@ -42,6 +48,11 @@ def check(
             compare(compiled, function, arguments, calls, check_warnings)
     assert host_calls is None or compiled.statistics.host_calls == host_calls
     check_text(compiled)
+    if compiled.statistics.tiled_regions:
+        with small_tiles():
+            tiled = gjit.script(function)
+            for arguments in argument_sets:
+                compare(tiled, function, arguments, calls, check_warnings)
     if regions is not None:
         check_regions(function, argument_sets[0], regions)
     return compiled
@@ -62,6 +73,19 @@ def check_regions(function: Callable, arguments: Call, expected: int) -> None:
     compiled = gjit.script(function)
     compare(compiled, function, arguments)
     assert compiled.statistics.regions == expected, compiled.code
+
+
+@contextlib.contextmanager
+def small_tiles() -> Iterator[None]:
+    """Compile and run regions tile by tile for arrays of any size, in tiles as short as they may be, on threads."""
+    with (
+        mock.patch.object(plan, "MINIMUM_ELEMENTS", 1),
+        mock.patch.object(tiles, "MINIMUM_ELEMENTS", 1),
+        mock.patch.object(arrangement, "TILE_BYTES", 1),
+        mock.patch.object(arrangement, "_MAXIMUM_OVERSIZE", 1 << 40),
+        mock.patch.object(tile_run, "THREADED_WORK", 1),
+    ):
+        yield
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

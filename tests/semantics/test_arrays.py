@@ -167,7 +167,7 @@ def test_products_of_every_kind():
             np.tensordot(a, b, 1),
             np.kron(a[:1], b[:, :1]),
             np.trace(a),
-            np.cross(a[0, :2], a[1, :2]) if False else a.trace(),
+            a.trace(),
             np.matmul(a, b, out=np.empty((a.shape[0], b.shape[1]), np.result_type(a, b))),
         )
 
@@ -284,7 +284,7 @@ def test_sorting():
         order,
         call(np.array([3, 1, 2])),
         call(np.array([2.5, -0.0, 0.0])),
-        call(np.array(["b", "a"])) if False else call(np.array([9, 8], "u1")),
+        call(np.array([9, 8], "u1")),
     )
 
 

@@ -335,6 +335,7 @@ def test_array_subclasses_keep_their_class():
         call(np.ones(3).view(Tagged)),
         call(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])),
         call(np.matrix([[1.0, 2.0]])),
+        host_calls=None,
     )
 
 

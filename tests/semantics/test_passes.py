@@ -117,7 +117,8 @@ def test_dead_code_still_raises_and_warns():
     def dead(values, index):
         values[index]
         1 / values
-        unused = values.reshape(2, -1)
+        folded = values.reshape(2, -1)
+        del folded
         return values.size
 
     check(dead, call(np.array([0.0, 1.0]), 1), call(np.array([1.0, 1.0]), 5), call(np.array([1.0, 2.0, 3.0]), 0))
@@ -138,7 +139,7 @@ def test_order_of_printing_and_of_draws_is_kept():
         first = rng.random(2)
         print("draw", first.shape)
         second = rng.random(2)
-        unused = rng.integers(10)
+        rng.integers(10)
         print(values + 1)
         return second - first, rng.normal()
 

@@ -142,7 +142,7 @@ def test_results_in_containers():
 
 def test_dtypes_are_those_of_the_call():
     def program(x):
-        return (x * 2.5 + 1) / 3, x.astype(np.float32) * x.ndim, x.sum(axis=0)
+        return (x * 2.5 + 1) / 3, x.astype(np.float32) * x.size, x.sum(axis=0)
 
     check_trace(program, (np.ones(3),), (np.ones(3, "f4"),), (np.ones((2, 2), "i1"),))
 

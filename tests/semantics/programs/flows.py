@@ -1,4 +1,4 @@
-"""Incompressible flow by projection: helpers that write the caller's arrays, and a loop that ends when the data say so."""
+"""Incompressible flow by projection: helpers that write the caller's arrays, and a loop that the data end."""
 
 from __future__ import annotations
 

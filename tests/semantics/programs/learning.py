@@ -94,9 +94,8 @@ def mlp_arguments(size, rng):
 def lenet_arguments(size, rng):
     extent = 12 + 4 * size
     flat = ((extent - 4) // 2 - 4) // 2
-    return float32s(
-        rng, (2, extent, extent, 1), (5, 5, 1, 6), (6,), (5, 5, 6, 16), (16,), (flat**2 * 16, 40), (40,), (40, 10), (10,)
-    )
+    convolutions = (5, 5, 1, 6), (6,), (5, 5, 6, 16), (16,)
+    return float32s(rng, (2, extent, extent, 1), *convolutions, (flat**2 * 16, 40), (40,), (40, 10), (10,))
 
 
 def residual_arguments(size, rng):

@@ -60,7 +60,7 @@ def seidel_2d(steps, a):
 
 def horizontal_diffusion(field, out, coefficient):
     """Fourth-order diffusion with a flux limiter, on a field with two rows of halo on each side."""
-    rows, columns, levels = out.shape[0], out.shape[1], out.shape[2]
+    rows, columns = out.shape[0], out.shape[1]
     laplacian = 4.0 * field[1 : rows + 3, 1 : columns + 3, :] - (
         field[2 : rows + 4, 1 : columns + 3, :]
         + field[0 : rows + 2, 1 : columns + 3, :]

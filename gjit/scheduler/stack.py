@@ -1,0 +1,120 @@
+"""The stack of values that wait for their consumers, and how they fold into them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from gjit.ir.graph import Block, Graph, Node, Value
+from gjit.scheduler.flow import Flow
+from gjit.scheduler.folding import Folding, evaluation_order, update_of
+from gjit.scheduler.syntax import IN_PLACE
+
+
+class Spilled(Exception):
+    """A block that has to be one expression needs a statement."""
+
+
+class Broken(Exception):
+    """The parts of an augmented assignment cannot be printed together."""
+
+
+class Stack:
+    """Folds the operands of one node after the other.
+
+    A stack is a list of values that have been computed, in order, and are not printed yet. In a `single` block a value
+    that would have to become a variable raises `Spilled`.
+    """
+
+    def __init__(self, graph: Graph, flow: Flow, disabled: set[Node]):
+        self.graph, self.flow, self.disabled = graph, flow, disabled
+        self.folding = Folding()
+        self.sharing = True  # whether `:=` may stand where the current block is printed
+
+    def snapshot(self) -> list:
+        """A copy of all decisions, for `restore`."""
+        return [getattr(self.folding, part.name).copy() for part in fields(Folding)]
+
+    def restore(self, parts: list) -> None:
+        """Take back every decision made since a snapshot."""
+        self.folding = Folding(*parts)
+
+    def consume(self, node: Node, stack: list[Value], single: bool) -> None:
+        """Fold the operands that are the top of the stack, in order; the other operands there become variables."""
+        wanted = list(dict.fromkeys(self._operands(node)))
+        while stack and stack[-1] in wanted and self._may_stand_in(node, stack[-1]):
+            value = stack.pop()
+            del wanted[wanted.index(value) :]
+            self.folding.folded.add(value)
+            if self.use_count(value) > 1:
+                self.folding.shared.add(value)
+        used = set(node.inputs)
+        self.spill(stack, single, [value for value in stack if value in used])
+
+    def _operands(self, node: Node) -> list[Value]:
+        update = self.folding.updates.get(node)
+        if update is not None and node is update.write:
+            return [update.operation.result]
+        return evaluation_order(node, self.flow)
+
+    def _may_stand_in(self, node: Node, value: Value) -> bool:
+        """Python allows no `:=` in the iterable of a comprehension."""
+        return node.op not in ("comprehension", "comprehension.for") or not self._holds_shared(value)
+
+    def _holds_shared(self, value: Value) -> bool:
+        if self.use_count(value) > 1 or value in self.folding.named:
+            return True
+        nodes = [value.producer, *(inner for block in value.producer.blocks for inner in block.all_nodes())]
+        return any(
+            operand in self.folding.folded and self._holds_shared(operand) for node in nodes for operand in node.inputs
+        )
+
+    def spill(self, stack: list[Value], single: bool, values: list[Value]) -> None:
+        """Turn the given waiting values, and all that run before them, into variables."""
+        if not values:
+            return
+        if single:
+            raise Spilled
+        last = max(stack.index(value) for value in values)
+        for value in stack[: last + 1]:
+            self.check_update(value.producer)
+        del stack[: last + 1]
+
+    def waits(self, node: Node, single: bool) -> bool:
+        """Whether the result of a node may wait for its consumer."""
+        value = node.result
+        if not value.uses or value not in self.flow.needed:
+            return False
+        here = any(user.block is node.block for user in value.uses)
+        if self.use_count(value) > 1:
+            return here and single and self.sharing
+        is_read = node.op in ("load", "capture")
+        return here and (single or is_read or not value.name or node in self.folding.updates)
+
+    def use_count(self, value: Value) -> int:
+        """How often a value is printed: an augmented assignment names its target once."""
+        count = sum(value.uses.values())
+        for user, uses in value.uses.items():
+            update = self.folding.updates.get(user)
+            if (update is not None and update.write is user) or self.folding.named.get(value) is user:
+                count -= uses
+        return count
+
+    # Augmented assignments
+
+    def find_updates(self, block: Block) -> None:
+        for node in block:
+            if node.op in IN_PLACE and node not in self.disabled:
+                update = update_of(node)
+                if update is not None:
+                    for part in (update.read, update.operation, update.write):
+                        self.folding.updates[part] = update
+
+    def check_update(self, node: Node) -> None:
+        """An augmented assignment whose parts do not stay together is printed part by part."""
+        update = self.folding.updates.get(node)
+        if update is None:
+            return
+        if node is not update.write or update.operation.result not in self.folding.folded:
+            raise Broken(update.operation)
+        if update.read.result not in self.folding.folded:
+            raise Broken(update.operation)

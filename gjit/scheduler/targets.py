@@ -1,0 +1,110 @@
+"""Nodes that are printed as the assignment target of a value: unpacking, stores, `:=`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from gjit.ir.graph import Block, Node, Value
+from gjit.scheduler.flow import function_of
+from gjit.scheduler.folding import STATEMENTS, WRITES
+from gjit.scheduler.stack import Spilled, Stack
+
+
+class Targets(Stack, ABC):
+    """Finds nodes that need no statement of their own."""
+
+    @abstractmethod
+    def visit(self, node: Node, stack: list[Value], single: bool) -> None:
+        """Fold one node."""
+
+    def absorb(self, value: Value, node: Node | None, ops: tuple[str, ...]) -> bool:
+        """Print `node`, which comes next and alone uses `value`, as the assignment target of the value."""
+        if node is None or node.op not in ops or value.uses != {node: 1} or node in self.folding.updates:
+            return False
+        if node.inputs[-1 if node.op != "unpack" else 0] is not value:
+            return False
+        self.folding.targets[value] = node
+        self.folding.absorbed.add(node)
+        if node.op == "unpack":
+            self.absorb_results(node, node.next)
+        return True
+
+    def absorb_results(self, unpack: Node, following: Node | None) -> Node | None:
+        """Print the nodes after an unpacking that store its results, in order, as targets of it."""
+        for value in unpack.results:
+            if following is None or any(other in following.inputs for other in unpack.results if other is not value):
+                continue
+            if self.absorb(value, following, ("store", "unpack", "setitem", "setattr")):
+                following = self._after(following)
+        return following
+
+    def _after(self, node: Node) -> Node | None:
+        """The next node that still prints something at its own place."""
+        following = node.next
+        while following is not None and following in self.folding.absorbed:
+            following = following.next
+        return following
+
+    def store_together(self, first: Node, stack: list[Value]) -> bool:
+        """Fold the last values of the stack into the stores that follow each other and take them in order.
+
+        `a[i], a[j + 1] = x, y` runs `x`, `y`, the first store, `j + 1`, the second store: as Python does it.
+        """
+        places = [value for value in first.inputs[:-1] if value in stack]
+        split = len(stack) - len(places)
+        values = stack[:split]
+        if stack[split:] != places or first.inputs[-1] not in values[:-1]:
+            return False
+        values = values[values.index(first.inputs[-1]) :]
+        before = self.snapshot()
+        try:
+            writes = self._matching_writes(first, values)
+        except Spilled:
+            self.restore(before)
+            return False
+        del stack[split - len(values) :]
+        self.spill(stack, False, stack)
+        self.folding.folded.update(values, places)
+        self.folding.together[first] = writes
+        self.folding.absorbed.update(writes[1:])
+        return True
+
+    def _matching_writes(self, first: Node, values: list[Value]) -> list[Node]:
+        """The stores that take the values one after the other; between them only what the next target is made of."""
+        writes: list[Node] = []
+        node: Node | None = first
+        places: list[Value] = []
+        for value in values:
+            while node is not None and (node.op not in WRITES or node.inputs[-1] is not value):
+                if node.op in STATEMENTS or node.op == "cell":
+                    raise Spilled
+                self.visit(node, places, True)
+                self.folding.visited.add(node)
+                node = node.next
+            if node is None or node in self.folding.updates or self.use_count(value) > 1:
+                raise Spilled
+            if node is not first and [place for place in node.inputs[:-1] if place in places] != places:
+                raise Spilled
+            self.folding.folded.update(places)
+            writes.append(node)
+            places, node = [], node.next
+        return writes
+
+    def name(self, node: Node, stack: list[Value]) -> bool:
+        """Print a store inside an expression as `:=` around its value."""
+        cell, value = node.inputs
+        if not self.sharing or not stack or stack[-1] is not value or value in self.folding.named:
+            return False
+        if function_of(self.flow.resolve(cell).producer) is not function_of(node) or self.use_count(value) != 2:
+            return False
+        self.folding.named[value] = node
+        self.folding.absorbed.add(node)
+        return True
+
+
+def first_node(block: Block) -> Node | None:
+    """The first node that prints something."""
+    node = block.first
+    while node is not None and node.op == "cell":
+        node = node.next
+    return node
