@@ -38,7 +38,7 @@ class Program:
     """What the captures of one program share.
 
     loads      (namespace id, name) pairs that changed so often that they are looked up each time
-    has_host_calls  whether it calls the user's code in the interpreter
+    has_host_calls  whether it runs code of the user that is no part of it
     refused    functions that stay with the interpreter, by id, with the reason
     functions  the graphs, by name; `names` tells the name by the id of the function, `owners` the function by name
     """

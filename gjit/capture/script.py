@@ -18,7 +18,11 @@ from gjit.source import FunctionSource, Span, function_source
 
 
 def capture_function(
-    function: types.FunctionType, *, strict: bool = False, loads: frozenset[tuple[int, str]] = frozenset()
+    function: types.FunctionType,
+    *,
+    strict: bool = False,
+    loads: frozenset[tuple[int, str]] = frozenset(),
+    reads_again: bool = False,
 ) -> tuple[Graph, Program]:
     """The graph of `function` and of everything that it calls.
 
@@ -26,11 +30,12 @@ def capture_function(
         function: a Python function whose source can be found.
         strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
         loads: (namespace id, name) pairs of names to be looked up on each use, since they keep changing.
+        reads_again: look up every name that holds a number on each use: the program runs code that may assign it.
 
     Raises:
         UnsupportedError: the function itself uses something that cannot be scripted; the message shows the line.
     """
-    program = Program((function.__module__ or "").partition(".")[0], strict, loads)
+    program = Program((function.__module__ or "").partition(".")[0], strict, reads_again, loads)
     while True:
         program.functions, program.names, program.owners = {}, {}, {}
         try:

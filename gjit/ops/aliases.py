@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gjit.ir.graph import Node
+from gjit.ir.types import ListType, TupleType
 from gjit.ops.effects import is_immutable, output_inputs
-from gjit.ops.row import ALL_INPUTS, OPAQUE, effects_of, table
+from gjit.ops.row import ALL_INPUTS, OPAQUE, Kind, effects_of, table
 
 
 def viewed_inputs(node: Node) -> list[int]:
@@ -19,6 +20,8 @@ def viewed_inputs(node: Node) -> list[int]:
         return []
     if op is None or effects_of(node) == OPAQUE:
         return [index for index, value in enumerate(node.inputs) if not is_immutable(value.type)]
+    if op.kind is Kind.OPERATOR and any(isinstance(value.type, TupleType | ListType) for value in node.results):
+        return _existing(node, range(len(node.inputs)))  # `(a,) + (b,)` holds both
     shared = [] if op.is_view is not None and not op.is_view(node) else op.views
     if shared is ALL_INPUTS:
         shared = range(len(node.inputs))

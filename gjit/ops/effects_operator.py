@@ -44,7 +44,16 @@ def total(node: Node) -> Effect:
         return Effect.NONE
     if types in ({STR}, {BYTES}) and node.results[0].type != UNKNOWN:
         return Effect.NONE
+    if all(isinstance(type_, TupleType | ListType) or type_ == INT for type_ in types):
+        return _sequence_effects(node)
     return partial(node)
+
+
+def _sequence_effects(node: Node) -> Effect:
+    """Concatenation and repetition copy references; comparisons and subtractions ask the elements, or fail."""
+    if node.op not in ("operator.add", "operator.mul"):
+        return partial(node)
+    return Effect.RAISES | Effect.READS | Effect.ALLOCATES
 
 
 def partial(node: Node) -> Effect:

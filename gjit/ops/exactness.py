@@ -39,7 +39,7 @@ def is_layout_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:
     dtypes = list(dtypes)
     kinds = {dtype.kind for dtype in dtypes}
     ufunc = ufunc_of(op)
-    if op.name == "ndarray.astype":
+    if op.name in ("ndarray.astype", "numpy.astype"):
         return _is_exact_cast(dtypes)
     if ufunc is None:
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gjit.ir.graph import Node
@@ -27,20 +29,29 @@ def list_types(node: Node) -> list[Type]:
     return [ListType(UNKNOWN) if is_array(node.inputs[0].type) else UNKNOWN]
 
 
-def cast_types(node: Node) -> list[Type]:
+def cast_types(function: Callable) -> TypeRule:
     """`a.astype(dtype)` with a dtype that is known: an exact array again, 0-d ones included."""
-    arguments = bind(node, np.ndarray.astype)
-    type_ = node.inputs[0].type
-    if arguments is None or not isinstance(type_, ArrayType) or "dtype" not in arguments:
-        return [UNKNOWN]
-    given = dtype_of_array(arguments["dtype"]) or constant(arguments["dtype"])
-    if given is NOT_CONSTANT or given is None:
-        return [ArrayType(None, type_.rank)]
+
+    def rule(node: Node) -> list[Type]:
+        arguments = bind(node, function)
+        type_ = node.inputs[0].type
+        if arguments is None or not isinstance(type_, ArrayType) or "dtype" not in arguments:
+            return [UNKNOWN]
+        known = dtype_of_array(arguments["dtype"])
+        given = constant(arguments["dtype"]) if known is None else known
+        if given is NOT_CONSTANT or given is None:
+            return [ArrayType(None, type_.rank)]
+        return [_cast(type_, given)]
+
+    return rule
+
+
+def _cast(type_: ArrayType, given: object) -> Type:
     try:
         dtype = np.dtype(given)  # type: ignore[call-overload]
-    except TypeError:
-        return [UNKNOWN]
-    return [ArrayType(dtype, type_.rank) if dtype.kind in "biufc" else UNKNOWN]
+    except (TypeError, ValueError):
+        return UNKNOWN
+    return ArrayType(dtype, type_.rank) if dtype.kind in "biufc" else UNKNOWN
 
 
 def cast_is_view(node: Node) -> bool:
@@ -62,7 +73,10 @@ def _row(name: str, kind: Kind, types: TypeRule | None, **rest) -> None:
 _row("reshape", Kind.SHAPE, reshape_method, views=(0,))
 _row("transpose", Kind.VIEW, same_array, effects=viewing, views=(0,))
 _row("view", Kind.VIEW, probed(np.ndarray.view, "self"), effects=viewing, views=(0,))
-_row("astype", Kind.ELEMENTWISE, cast_types, views=(0,), is_view=cast_is_view, layout_free=False)
+_casts = {"views": (0,), "is_view": cast_is_view, "layout_free": False}
+_row("astype", Kind.ELEMENTWISE, cast_types(np.ndarray.astype), **_casts)
+_astype = {"types": cast_types(np.astype), "effects": computes, **_casts}
+table.add(Op(name="numpy.astype", kind=Kind.ELEMENTWISE, function=np.astype, **_astype))
 _row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_view=conjugate_is_view)
 _row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
 _row("clip", Kind.ELEMENTWISE, probed(np.ndarray.clip, "self", weak="min max"))

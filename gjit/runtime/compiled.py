@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from gjit import settings
 from gjit.capture.program import Program
+from gjit.capture.resolve import is_immutable
 from gjit.capture.script import capture_function
 from gjit.capture.signature import signature_of
 from gjit.errors import DeviceError
@@ -16,13 +17,13 @@ from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
 from gjit.passes import pipelines
 from gjit.runtime.dynamic import DynamicCalls
 from gjit.runtime.entry import build_entry, call_with
-from gjit.runtime.plan import Plan, build_plan
+from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
 from gjit.runtime.statistics import Statistics
 from gjit.scheduler.bindings import read_global
 
 Loads = frozenset[tuple[int, str]]
-Capture = Callable[[Loads], tuple[Graph, Program]]
+Capture = Callable[[Loads, bool], tuple[Graph, Program]]
 
 GUARD_FAILURES = 8
 """How often a captured name may change before it is looked up on each use."""
@@ -36,7 +37,7 @@ class Compiled:
 
     Args:
         function: the Python function: its defaults, globals and free variables are used, never its bytecode.
-        capture: gives the graph and the program, with some names to be looked up on each use.
+        capture: gives the graph and the program, with some names (or all that hold numbers) to be looked up on each use.
         plain: what a call runs under GJIT_DISABLE; the function itself by default.
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
@@ -61,6 +62,7 @@ class Compiled:
         self._lock = threading.RLock()
         self._captured: tuple[Graph, Program] | None = None
         self._loads: Loads = frozenset()
+        self._reads_again = False
         self._failures: Counter[tuple[int, str]] = Counter()
         self._plans: dict[Key, Plan] = {}
         self._parameters = signature_of(function) if parameters is None else parameters
@@ -82,7 +84,7 @@ class Compiled:
             if self._captured is not None and self._changed_slots():
                 self._forget(self._changed_slots())
             if self._captured is None:
-                self._captured = self._capture(self._loads)
+                self._captured = self._capture(self._loads, self._reads_again)
                 self.statistics.captures += 1
             return self._captured
 
@@ -115,6 +117,10 @@ class Compiled:
             if plan is None:
                 _check_device()
                 plan = build_plan(graph.name, program, types_of(values), self.dynamic, self.statistics)
+                if not program.has_host_calls and runs_unknown_code(plan.graphs) and self._relies_on_numbers():
+                    # code that is only known when it runs may assign a global that this plan took for a constant
+                    self._reads_again, self._captured, self._plans = True, None, {}
+                    return self._plan(values)
                 self._plans[key] = plan
                 self.statistics.signatures += 1
                 self._replace_entry()
@@ -143,6 +149,9 @@ class Compiled:
         }
         return list(slots.values())
 
+    def _relies_on_numbers(self) -> bool:
+        return any(is_immutable(slot.value) for slot in self._guards())
+
     def _changed_slots(self) -> list[CaptureSlot]:
         return [slot for slot in self._guards() if _current(slot) is not slot.value]
 
@@ -168,8 +177,8 @@ def scripted(function: types.FunctionType, family: Compiled | None = None, *, st
             caller then runs it in the interpreter).
     """
 
-    def capture(loads: Loads) -> tuple[Graph, Program]:
-        graph, program = capture_function(function, strict=strict, loads=loads)
+    def capture(loads: Loads, reads_again: bool) -> tuple[Graph, Program]:
+        graph, program = capture_function(function, strict=strict, loads=loads, reads_again=reads_again)
         for each in program.functions.values():
             pipelines.run(each, "captured")
         return graph, program
@@ -188,7 +197,7 @@ def traced(plain: Callable, graph: Graph, function: types.FunctionType) -> Compi
     for each in program.functions.values():
         each.functions = program.functions
         pipelines.run(each, "captured")
-    return Compiled(function, lambda loads: (graph, program), plain=plain, parameters=graph.parameters)
+    return Compiled(function, lambda loads, reads_again: (graph, program), plain=plain, parameters=graph.parameters)
 
 
 def _current(slot: CaptureSlot) -> object:

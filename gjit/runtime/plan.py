@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from gjit import settings
 from gjit.capture.program import Program
 from gjit.ir.blame import blame
-from gjit.ir.graph import Graph
+from gjit.ir.graph import Graph, Node
 from gjit.ir.printer import print_graph
-from gjit.ir.types import Type
+from gjit.ir.types import MODULE, UNKNOWN, Type
 from gjit.runtime.dynamic import DynamicCalls, register_generated
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.statistics import Statistics
 from gjit.runtime.tiles import MINIMUM_ELEMENTS, TiledRegion
 from gjit.runtime.variants import Variants
-from gjit.scheduler.bindings import Environment
+from gjit.scheduler.bindings import Environment, is_known_callee
 from gjit.scheduler.host_program import HostProgram, compile_host_program, compile_twins, host_program
 from gjit.scheduler.regions import form_regions
 
@@ -76,6 +76,17 @@ def build_plan(
     statistics.tiled_regions.extend(plan.regions)
     _dump(plan)
     return plan
+
+
+def runs_unknown_code(graphs: dict[str, Graph]) -> bool:
+    """Whether the user's code that is not part of the plan may run in it, or a module may get another attribute."""
+    return any(_is_unknown(node) for graph in graphs.values() for node in graph.all_nodes())
+
+
+def _is_unknown(node: Node) -> bool:
+    if node.op == "call":
+        return not is_known_callee(node)
+    return node.op == "scripted" or (node.op == "setattr" and node.inputs[0].type in (UNKNOWN, MODULE))
 
 
 class _Maker:

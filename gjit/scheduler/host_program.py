@@ -38,7 +38,6 @@ class HostProgram:
     graph      what was printed
     tree       a module that holds a factory; its parameters are the names bound from outside, in it are the function
                and the twins
-    source     the text of the function, as users see it
     bindings   objects that the program uses, by name
     functions  graphs whose generated functions it calls, by name
     helpers    functions of the runtime that it calls (`scripted`), by name
@@ -49,7 +48,6 @@ class HostProgram:
 
     graph: Graph
     tree: ast.Module
-    source: str
     bindings: dict[str, object]
     functions: dict[str, str]
     helpers: dict[str, str]
@@ -57,6 +55,14 @@ class HostProgram:
     regions: list[RegionCall] = field(default_factory=list)
     twins: list[ast.FunctionDef] = field(default_factory=list)
     _codes: dict[str, CodeType] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def source(self) -> str:
+        """The text of the function, as users see it."""
+        (factory,) = self.tree.body
+        entry = next(tree for tree in factory.body if tree.name == ENTRY)
+        named = ast.FunctionDef(_identifier(self.graph.name), entry.args, entry.body, [], None)
+        return ast.unparse(located(named, self.graph.span))
 
     @property
     def file(self) -> str:
@@ -87,19 +93,17 @@ def host_program(graph: Graph, environment: Environment | None = None) -> HostPr
     printer = _printer(graph, graph.block, bindings)
     arguments = printer.arguments(graph.parameters)
     body = printer.function_body(graph.block, None, graph.block.parameters)
-    function = _definition(_identifier(graph.name), arguments, body, graph.span)
+    # Inside the factory the function's own name would hide a global of that name.
+    function = _definition(ENTRY, arguments, body, graph.span)
     twins = [_twin(node, index, graph, bindings) for index, node in enumerate(printer.regions)]
     regions = [
         RegionCall(name, twin.name, node)
         for name, twin, node in zip(printer.region_names, twins, printer.regions, strict=True)
     ]
-    source = ast.unparse(function)
-    function.name = ENTRY  # inside the factory its own name would hide a global of that name
     outside = [*bindings.objects, *bindings.functions, *bindings.helpers, *bindings.closure, *printer.region_names]
     return HostProgram(
         graph=graph,
         tree=_module(outside, [function, *twins], graph.span),
-        source=source,
         bindings=bindings.objects,
         functions=bindings.functions,
         helpers=bindings.helpers,
@@ -175,7 +179,7 @@ def _twin(region: Node, index: int, graph: Graph, bindings: Bindings) -> ast.Fun
 
 def _definition(name: str, arguments: ast.arguments, body: list[ast.stmt], span: Span | None) -> ast.FunctionDef:
     tree = ast.FunctionDef(name, arguments, body or [ast.Pass()], [], None)
-    return ast.fix_missing_locations(located(tree, span or Span("<gjit>", 1)))
+    return located(tree, span)
 
 
 def _module(outside: Iterable[str], functions: list[ast.stmt], span: Span | None) -> ast.Module:

@@ -90,4 +90,5 @@ def _ends_soon(body: list[ast.stmt], index: int) -> bool:
 
 
 def _deletion(names: list[str], after: ast.stmt) -> ast.stmt:
-    return ast.copy_location(ast.Delete([ast.Name(name, ast.Del()) for name in names]), after)
+    targets = [ast.copy_location(ast.Name(name, ast.Del()), after) for name in names]
+    return ast.copy_location(ast.Delete(list(targets)), after)

@@ -132,9 +132,10 @@ class _Stacker(Targets):
         return len(node.results) == 1 and node.op not in STATEMENTS and not _is_in_place(node)
 
     def _nested_if(self, node: Node) -> bool:
-        then, otherwise = node.blocks
+        before, (then, otherwise) = self.snapshot(), node.blocks
         if _is_choice(node) and self.expression(then) and self.expression(otherwise):
             return True
+        self.restore(before)
         for block in node.blocks:
             self.statements(block)
         return False
@@ -182,7 +183,7 @@ class _Stacker(Targets):
             return
         cell, last = self.folding.targets[exception].inputs[0], handler.last
         cleared = last.previous
-        is_cleared = cleared.op == "store" and is_same(cleared.inputs[1], Constant(None))
+        is_cleared = cleared is not None and cleared.op == "store" and is_same(cleared.inputs[1], Constant(None))
         if is_cleared and last.op == "delete" and last.inputs[0] is cell is cleared.inputs[0]:
             self.folding.absorbed.update((cleared, last))
 

@@ -44,6 +44,9 @@ COMPARE: dict[str, type[ast.cmpop]] = {
 }
 
 
+_NOWHERE = Span("<gjit>", 1)
+
+
 def has_weak_type(value: Value) -> bool:
     """Whether a value is an exact immutable number, text or tuple, on which `x += y` is `x = x + y`."""
     return value.type in PYTHON_NUMBERS or value.type == STR or isinstance(value.type, ScalarType | TupleType)
@@ -80,17 +83,24 @@ def located(tree: ast.AST, span: Span | None) -> ast.AST:
     >>> ast.dump(located(load("x"), Span("a.py", 3, 1, 3, 2)), include_attributes=True)
     "Name(id='x', ctx=Load(), lineno=3, col_offset=1, end_lineno=3, end_col_offset=2)"
     """
-    if span is None:
-        return tree
+    place = span or _NOWHERE
+    last_line, last_column = max(place.end_line, place.line), place.end_column
+    if last_line == place.line:
+        last_column = max(last_column, place.column)
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if "lineno" in node._attributes and not hasattr(node, "lineno"):
-            node.lineno, node.col_offset = span.line, span.column
-            node.end_lineno, node.end_col_offset = max(span.end_line, span.line), span.end_column
-            waiting.extend(ast.iter_child_nodes(node))
-        elif "lineno" not in node._attributes:
-            waiting.extend(ast.iter_child_nodes(node))
+        if node._attributes:
+            if hasattr(node, "lineno"):
+                continue
+            node.lineno, node.col_offset = place.line, place.column
+            node.end_lineno, node.end_col_offset = last_line, last_column
+        for field in node._fields:
+            part = getattr(node, field, None)
+            if isinstance(part, list):
+                waiting.extend(item for item in part if isinstance(item, ast.AST))
+            elif isinstance(part, ast.AST):
+                waiting.append(part)
     return tree
 
 

@@ -22,7 +22,10 @@ OBJECTS = [
     2.5,
     1j,
 ]
-ATTRIBUTES = "shape strides ndim size itemsize nbytes dtype T mT real imag flags base flat kind char name str sum missing".split()
+ATTRIBUTES = [
+    *("shape", "strides", "ndim", "size", "itemsize", "nbytes", "dtype", "T", "mT", "real", "imag", "flags", "base"),
+    *("flat", "kind", "char", "name", "str", "sum", "missing"),
+]
 
 
 def typed(node: Node) -> Node:
