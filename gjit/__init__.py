@@ -1,6 +1,6 @@
 """TorchScript for NumPy: one typed graph from an ordinary NumPy function, fused, and bit-identical to NumPy."""
 
-from gjit.api import CompiledFunction, explain, rewrite, script, trace
+from gjit.api import CompiledFunction, bind, explain, rewrite, script, trace
 from gjit.errors import (
     ArchiveError,
     CompileError,
@@ -42,6 +42,7 @@ __all__ = [
     "TraceError",
     "UnsupportedError",
     "annotate",
+    "bind",
     "config",
     "explain",
     "export",

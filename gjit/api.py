@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from gjit.capture.script import capture_function
@@ -16,6 +16,7 @@ from gjit.ir.graph import Graph
 from gjit.ir.rewrite import rewrite_graph
 from gjit.module import set_script
 from gjit.report import Explanation, explain_plan
+from gjit.runtime.binding import bind_graph, captures_of
 from gjit.runtime.compiled import Compiled, scripted, traced
 from gjit.runtime.plan import Plan
 from gjit.runtime.signature import describe
@@ -74,6 +75,11 @@ class CompiledFunction(Generic[P, R]):
             UnsupportedError: the function uses something that cannot be scripted.
         """
         return self._compiled.graph
+
+    @property
+    def captures(self) -> dict[str, dict[str, object]]:
+        """The live objects that the graphs refer to, by graph and name: what `gjit.bind` takes with their text."""
+        return captures_of(self._compiled.program[1])
 
     def graph_for(self, *arguments: P.args, **keywords: P.kwargs) -> Graph:
         """The typed and optimised graph for the signature of these arguments. Nothing is run."""
@@ -215,6 +221,26 @@ def trace(
 
 def _as_inputs(inputs: Any) -> tuple:
     return inputs if type(inputs) is tuple else (inputs,)
+
+
+def bind(graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = None) -> CompiledFunction:
+    """Run a graph without its Python function, for instance one that was parsed from text.
+
+    Args:
+        graph: the entry; the graphs that it calls come with it.
+        captures: the objects that they refer to, by graph and name, as `CompiledFunction.captures` gives them.
+
+    Raises:
+        GjitError: an object that a graph refers to is missing.
+
+    >>> from gjit import parse_graph
+    >>> f = script(lambda x, k=2: x * k + 1)
+    >>> g = bind(parse_graph(str(f.graph)), f.captures)
+    >>> g(5)
+    11
+    """
+    compiled, stub = bind_graph(graph, captures or {})
+    return CompiledFunction.of(compiled, stub)
 
 
 def explain(fn: CompiledFunction, *arguments: object, **keywords: object) -> Explanation:

@@ -19,6 +19,7 @@ class Examples:
     def __init__(self) -> None:
         self.functions: dict[int, tuple[object, types.FunctionType]] = {}  # by id of the copy: copy, original
         self._copies: dict[int, object] = {}
+        self._kept: list[object] = []  # what was copied, so that an id stays its own
 
     def example_of(self, thing: object, made: Made | None = None) -> object:
         """`thing` with examples in the place of stand-ins; `made` collects the containers built for it."""
@@ -71,15 +72,24 @@ class Examples:
         """A copy to compute examples with, so that the user's object stays as it is; aliases stay aliases."""
         if id(thing) in self._copies:
             return self._copies[id(thing)]
-        for compiled in _compiled_parts(thing, set()):
-            self._copies[id(compiled)] = compiled
+        copies = dict(self._copies)
+        copies.update((id(compiled), compiled) for compiled in _compiled_parts(thing, set()))
         try:
-            found = copy.deepcopy(thing, self._copies)
-        except Exception:  # objects that cannot be copied (files, locks, modules) are used themselves
-            return thing
-        for part in list(self._copies.values()):
-            self._copies.setdefault(id(part), part)  # a copy is its own copy
+            found = copy.deepcopy(thing, copies)
+        except Exception:  # something in there (a file, a lock, a module) cannot be copied
+            copies = dict(self._copies)
+            found = copies[id(thing)] = _shallow_copy(thing)
+        self._kept.append((thing, copies))
+        self._copies = {id(part): part for part in copies.values()} | copies  # a copy is its own copy
         return found
+
+
+def _shallow_copy(thing: object) -> object:
+    """A copy that holds the same parts, or `thing` itself where not even that can be."""
+    try:
+        return copy.copy(thing)
+    except Exception:
+        return thing
 
 
 def _compiled_parts(thing: object, seen: set[int]) -> Iterator[object]:

@@ -52,14 +52,14 @@ def reachable(roots: list[object]) -> Iterator[object]:
     waiting, seen = list(roots), {}
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen or _is_code(thing):
+        if id(thing) in seen or is_code(thing):
             continue
         seen[id(thing)] = thing
         yield thing
         waiting.extend(_parts(thing))
 
 
-def _is_code(thing: object) -> bool:
+def is_code(thing: object) -> bool:
     """Functions, classes and modules are not walked: what a graph reaches through them has a slot of its own."""
     kinds = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
     return isinstance(thing, kinds) or hasattr(type(thing), "__gjit_graph__")

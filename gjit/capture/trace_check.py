@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from gjit.capture.preserve import captured_objects, preserved, quiet, reachable
+from gjit.capture.preserve import captured_objects, is_code, preserved, quiet, reachable
 from gjit.errors import TraceError
 from gjit.ir.capturable import graph_of, has_graph
 from gjit.source import Span
@@ -28,9 +29,7 @@ class _Outcome:
     text: str
 
 
-def check_trace(
-    compiled: Callable, function: Callable, inputs: tuple, *, rtol: float = 0.0, atol: float = 0.0
-) -> None:
+def check_trace(compiled: Callable, function: Callable, inputs: tuple, *, rtol: float = 0.0, atol: float = 0.0) -> None:
     """Compare a traced function with the plain one: results, arguments and captured arrays afterwards, errors, output.
 
     Both run on deep copies of `inputs`; printed text, random generators and captured objects are as before afterwards.
@@ -47,13 +46,7 @@ def check_trace(
     captured = captured_objects(graph_of(compiled)) if has_graph(compiled) else []
     expected = _outcome(function, inputs, captured)
     found = _outcome(compiled, inputs, captured)
-    problem = _difference_of_errors(expected.error, found.error)
-    if not problem and expected.error is None:
-        problem = _difference(expected.result, found.result, "the result", rtol, atol)
-    problem = problem or _difference(expected.arguments, found.arguments, "the arguments", rtol, atol)
-    problem = problem or _difference(expected.state, found.state, "captured arrays", rtol, atol)
-    if not problem and expected.text != found.text:
-        problem = f"the function prints {expected.text!r}, the trace {found.text!r}"
+    problem = _difference_of_errors(expected.error, found.error) or _difference(expected, found, rtol, atol)
     if problem:
         raise TraceError(f"the trace does not do what the function does: {problem}", _place(function), hint=_HINT)
 
@@ -78,39 +71,66 @@ def _difference_of_errors(expected: Exception | None, found: Exception | None) -
     return f"the trace raises {found!r}" + ("" if expected is None else f" instead of {expected!r}")
 
 
-def _difference(expected: object, found: object, where: str, rtol: float, atol: float) -> str:
-    """The first difference, as a sentence, or an empty text."""
-    if type(expected) is not type(found):
-        return f"{where}: {type(expected).__name__} became {type(found).__name__}"
-    if isinstance(expected, (np.ndarray, np.generic, float, complex)):
-        return _difference_of_arrays(np.asarray(expected), np.asarray(found), where, rtol, atol)
-    if isinstance(expected, dict):
-        if list(expected) != list(found):
-            return f"{where}: the keys {list(expected)} became {list(found)}"
-        expected, found = list(expected.values()), list(found.values())
-    if isinstance(expected, (tuple, list)):
+def _difference(expected: _Outcome, found: _Outcome, rtol: float, atol: float) -> str:
+    comparison = _Comparison(rtol, atol)
+    problem = "" if expected.error else comparison.difference(expected.result, found.result, "the result")
+    problem = problem or comparison.difference(expected.arguments, found.arguments, "the arguments")
+    problem = problem or comparison.difference(expected.state, found.state, "captured arrays")
+    if not problem and expected.text != found.text:
+        problem = f"the function prints {expected.text!r}, the trace {found.text!r}"
+    return problem
+
+
+class _Comparison:
+    """Finds the first difference of two values, as a sentence; objects are compared by their attributes."""
+
+    def __init__(self, rtol: float, atol: float):
+        self._rtol, self._atol = rtol, atol
+        self._met: dict[tuple[int, int], tuple[object, object]] = {}  # pairs, kept alive: cycles end here
+
+    def difference(self, expected: Any, found: Any, where: str) -> str:
+        """The first difference, or an empty text."""
+        if type(expected) is not type(found):
+            return f"{where}: {type(expected).__name__} became {type(found).__name__}"
+        if isinstance(expected, (np.ndarray, np.generic, float, complex)):
+            return self._of_arrays(np.asarray(expected), np.asarray(found), where)
+        if (id(expected), id(found)) in self._met:
+            return ""
+        self._met[id(expected), id(found)] = expected, found
+        if isinstance(expected, dict):
+            if list(expected) != list(found):
+                return f"{where}: the keys {list(expected)} became {list(found)}"
+            return self._of_elements(list(expected.values()), list(found.values()), where)
+        if isinstance(expected, (tuple, list)):
+            return self._of_elements(expected, found, where)
+        if isinstance(expected, np.random.Generator):
+            return self.difference(expected.bit_generator.state, found.bit_generator.state, where)
+        if type(getattr(expected, "__dict__", None)) is dict and not is_code(expected):
+            return self.difference(vars(expected), vars(found), where)
+        equality: object = type(expected).__eq__
+        comparable = equality is not object.__eq__
+        return f"{where}: {expected!r} became {found!r}" if comparable and expected != found else ""
+
+    def _of_elements(self, expected: Sequence, found: Sequence, where: str) -> str:
         if len(expected) != len(found):
             return f"{where}: {len(expected)} elements became {len(found)}"
-        places = (f"{where}[{index}]" for index in range(len(expected)))
-        parts = zip(expected, found, places, strict=True)
-        return next(filter(None, (_difference(old, new, place, rtol, atol) for old, new, place in parts)), "")
-    if hasattr(expected, "__dict__"):
-        return _difference(vars(expected), vars(found), where, rtol, atol)
-    return "" if expected == found else f"{where}: {expected!r} became {found!r}"
-
-
-def _difference_of_arrays(expected: np.ndarray, found: np.ndarray, where: str, rtol: float, atol: float) -> str:
-    if expected.dtype != found.dtype:
-        return f"{where}: the dtype {expected.dtype} became {found.dtype}"
-    if expected.shape != found.shape:
-        return f"{where}: the shape {expected.shape} became {found.shape}"
-    if expected.dtype.kind in "fc":
-        equal = np.isclose(found, expected, rtol=rtol, atol=atol, equal_nan=True)
-    else:
-        equal = np.asarray(expected == found)
-    if equal.all():
+        for index, (old, new) in enumerate(zip(expected, found, strict=True)):
+            problem = self.difference(old, new, f"{where}[{index}]")
+            if problem:
+                return problem
         return ""
-    return f"{where}: {int(equal.size - equal.sum())} of {equal.size} elements differ"
+
+    def _of_arrays(self, expected: np.ndarray, found: np.ndarray, where: str) -> str:
+        if expected.dtype != found.dtype:
+            return f"{where}: the dtype {expected.dtype} became {found.dtype}"
+        if expected.shape != found.shape:
+            return f"{where}: the shape {expected.shape} became {found.shape}"
+        equal = np.asarray(expected == found)
+        if expected.dtype.kind in "fc":
+            equal = np.isclose(found, expected, rtol=self._rtol, atol=self._atol, equal_nan=True)
+        if equal.all():
+            return ""
+        return f"{where}: {int(equal.size - equal.sum())} of {equal.size} elements differ"
 
 
 def _place(function: Callable) -> Span | None:

@@ -90,6 +90,13 @@ class Tracer(StandIn):
     def __contains__(self, thing: object) -> bool:
         held_by(self).recorder.refuse("`in` asks for the data of a traced value")
 
+    def __enter__(self) -> object:
+        kind = _kind(held_by(self).example)
+        held_by(self).recorder.refuse(f"`with` of a {kind}, whose block may or may not end early")
+
+    def __exit__(self, *exception: object) -> None:
+        """Python looks for it before it enters; `__enter__` refuses."""
+
     def __bool__(self) -> bool:
         held_by(self).recorder.refuse("the truth of a traced value decides which code runs")
 
@@ -161,9 +168,7 @@ class Tracer(StandIn):
         held = held_by(self)
         if is_immutable(held.example):
             return self
-        return held.recorder.call_value(
-            getattr(held.example, method), _load_attribute(held, method)(), arguments, {}
-        )
+        return held.recorder.call_value(getattr(held.example, method), _load_attribute(held, method)(), arguments, {})
 
 
 class Method(StandIn):

@@ -19,54 +19,37 @@ def signature_of(function: Callable) -> inspect.Signature | None:
         return None
 
 
-def bind(node: Node, function: Callable) -> dict[str, Value] | None:
-    """The arguments of a call by parameter name; None where spreads or a missing signature hide them.
+def names_in_call(node: Node, function: Callable) -> tuple[str, ...] | None:
+    """The parameter name of each input, in the order of the inputs.
 
-    A variadic parameter is entered as `*0`, `*1`, ... Arguments that do not fit give None too: the call raises.
+    None where spreads or a missing signature hide them, or where the arguments do not fit: the call raises.
     """
-    if any(label.startswith("*") for label in node.labels):
-        return None
+    return _parameter_names(function, node.labels or ("",) * len(node.inputs))
+
+
+@functools.lru_cache(maxsize=4096)
+def _parameter_names(function: Callable, labels: tuple[str, ...]) -> tuple[str, ...] | None:
     signature = signature_of(function)
-    if signature is None:
+    if signature is None or any(label.startswith("*") for label in labels):
         return None
-    keywords = {label[:-1]: value for label, value in zip(node.labels, node.inputs, strict=False) if label}
+    given = sum(not label for label in labels)
     try:
-        bound = signature.bind(*node.positional(), **keywords)
+        signature.bind(*range(given), **{label[:-1]: None for label in labels if label})
     except TypeError:
-        return None
-    return _flatten(bound)
-
-
-def _flatten(bound: inspect.BoundArguments) -> dict[str, Value]:
-    arguments: dict[str, Value] = {}
-    for name, value in bound.arguments.items():
-        kind = bound.signature.parameters[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            arguments.update((f"*{index}", element) for index, element in enumerate(value))
-        elif kind is inspect.Parameter.VAR_KEYWORD:
-            arguments.update(value)
-        else:
-            arguments[name] = value
-    return arguments
-
-
-def names_in_call(node: Node, function: Callable) -> list[str] | None:
-    """The parameter name of each input, in the order of the inputs; None as for `bind`."""
-    arguments = bind(node, function)
-    signature = signature_of(function)
-    if arguments is None or signature is None:
         return None
     positional = [name for name, parameter in signature.parameters.items() if parameter.kind in _POSITIONAL]
     variadic = next((name for name, p in signature.parameters.items() if p.kind is p.VAR_POSITIONAL), "")
-    names, given = [], 0
-    for index in range(len(node.inputs)):
-        label = node.label(index)
-        names.append(label[:-1] if label else positional[given] if given < len(positional) else variadic)
-        given += not label
-    return names
+    names = iter([*positional[:given], *[variadic] * (given - len(positional))])
+    return tuple(label[:-1] if label else next(names) for label in labels)
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def bind(node: Node, function: Callable) -> dict[str, Value] | None:
+    """The arguments of a call by parameter name; None as for `names_in_call`."""
+    names = names_in_call(node, function)
+    return None if names is None else dict(zip(names, node.inputs, strict=True))
 
 
 def elements_of(value: Value) -> list[Value] | None:

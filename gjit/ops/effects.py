@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import (
     BOOL,
@@ -81,11 +83,14 @@ def computes(node: Node) -> Effect:
 def output_inputs(node: Node) -> list[int] | None:
     """Which inputs are passed as `out`, by name or by position; None where that cannot be told."""
     op = table.get(node.op)
-    if len(node.inputs) == 1 and not node.labels:
-        return []
     function = None if op is None else op.function
     if function is None or node.op.startswith("operator."):
-        return [index for index in range(len(node.inputs)) if node.label(index) == "out="]
+        return []
+    if isinstance(function, np.ufunc):
+        given = range(len(node.inputs))
+        return [
+            index for index in given if node.label(index) == "out=" or (not node.label(index) and index >= function.nin)
+        ]
     names = names_in_call(node, function)
     return None if names is None else [index for index, name in enumerate(names) if name == "out"]
 

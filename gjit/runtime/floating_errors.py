@@ -71,10 +71,7 @@ def collecting_modes() -> dict[str, str] | None:
 
 
 def _warnings_raise() -> bool:
-    for entry in warnings.filters:
-        if entry[0] == "error" and issubclass(RuntimeWarning, entry[2]):
-            return True
-    return False
+    return any(entry[0] == "error" and issubclass(RuntimeWarning, entry[2]) for entry in warnings.filters)
 
 
 def issue(found: list[tuple[int, str]], spans: list[Span | None], source: RegionSource) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Flag
+from itertools import pairwise
 
 import numpy as np
 
@@ -43,9 +44,9 @@ def order_of(shape: Shape, strides: tuple[int, ...]) -> Order:
     if any(stride < 0 for stride in counting):
         return Order.NONE
     order = Order.NONE
-    if all(left >= right for left, right in zip(counting, counting[1:], strict=False)):
+    if all(left >= right for left, right in pairwise(counting)):
         order |= Order.C
-    if all(left <= right for left, right in zip(counting, counting[1:], strict=False)):
+    if all(left <= right for left, right in pairwise(counting)):
         order |= Order.F
     return order
 
@@ -77,6 +78,7 @@ def has_distinct_elements(shape: Shape, strides: tuple[int, ...], itemsize: int)
 
 
 def size_of(shape: Shape) -> int:
+    """How many elements an array of this shape has."""
     return math.prod(shape)
 
 

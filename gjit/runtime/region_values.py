@@ -76,12 +76,14 @@ def item_of(value: object, constant: bool = False) -> Item:
             raise Unsupported
         order = order_of(value.shape, value.strides)
         return Item(value.dtype, value.shape, order, value.strides, constant=constant)
-    if kind is tuple and all(type(part) in _INDEX_TYPES for part in value) or kind in _INDEX_TYPES:
+    parts = value if kind is tuple else (value,)
+    if all(type(part) in _INDEX_TYPES for part in parts):
         return Item(None, constant=constant)
     raise Unsupported
 
 
 def is_supported(dtype: np.dtype) -> bool:
+    """Whether regions take arrays of this dtype."""
     return dtype.char in DTYPE_CHARACTERS and dtype.isnative and dtype.metadata is None
 
 
@@ -149,9 +151,10 @@ class Typing:
 
     def _cast(self, node: Node, operation: Operation) -> Step:
         operand = self.item(operation.operands[0])
-        if operand.dtype is None or not is_supported(operation.dtype) or _drops_imaginary(operand.dtype, operation.dtype):
+        dtype = operation.dtype
+        if operand.dtype is None or not is_supported(dtype) or _drops_imaginary(operand.dtype, dtype):
             raise Unsupported
-        result = _fresh(operation.dtype, operand.shape, (operand,))
+        result = _fresh(dtype, operand.shape, (operand,))
         return Step(node, operation, np.copyto, (operand,), result)
 
     def _rows(self, node: Node, operation: Operation) -> Step:
@@ -160,7 +163,7 @@ class Typing:
         if operand.dtype is None or rank < 2 or operation.axis not in (-1, rank - 1):
             raise Unsupported
         sample = operation.function(np.ones((1,) * rank, operand.dtype), axis=-1, keepdims=operation.keepdims)
-        shape = operand.shape[:-1] + (1,) if operation.keepdims else operand.shape[:-1]
+        shape = (*operand.shape[:-1], 1) if operation.keepdims else operand.shape[:-1]
         result = _fresh(sample.dtype, shape, ())
         return Step(node, operation, operation.function, (operand,), result)
 

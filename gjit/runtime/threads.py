@@ -14,14 +14,15 @@ _size = 0
 
 
 def run_on_threads(task: Callable[[], None], count: int) -> None:
-    """Run `task` `count` times at once, once of it on the calling thread, each in a copy of its context.
+    """Run `task` on up to `count` threads at once, one of them the caller's, each in a copy of its context.
 
-    Returns when all have ended; an exception of any of them is raised here.
+    Tasks share their work, so one that has not begun when the caller's ends is not needed any more. Returns when all
+    have ended; an exception of any of them is raised here.
 
-    >>> done = []
-    >>> run_on_threads(lambda: done.append(1), 3)
-    >>> done
-    [1, 1, 1]
+    >>> work, done = iter(range(1000)), []
+    >>> run_on_threads(lambda: done.extend(work), 3)
+    >>> sorted(done) == list(range(1000))
+    True
     """
     futures = [future for _ in range(count - 1) if (future := _submit(task, count - 1)) is not None]
     try:

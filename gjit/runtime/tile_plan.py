@@ -153,11 +153,11 @@ def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[S
 
 
 def _check_tiled(step: Step, arrangement: Arrangement) -> None:
-    if step.out is not None:
-        if step.out.root not in arrangement.varying or not has_distinct_elements(
-            step.out.shape, step.out.strides, step.out.dtype.itemsize
-        ):
-            raise Unsupported
+    out = step.out
+    if out is not None and out.root not in arrangement.varying:
+        raise Unsupported
+    if out is not None and not has_distinct_elements(out.shape, out.strides, out.dtype.itemsize):
+        raise Unsupported
     if arrangement.flat or step.operation.form is not Form.UFUNC:
         return
     row = table[f"numpy.{step.function.__name__}"]
@@ -270,5 +270,3 @@ def _origin(value: Value, typing: Typing, work: Work) -> tuple[str, object]:
     if item in totals:
         return "total", totals.index(item)
     return "before", value
-
-

@@ -107,7 +107,9 @@ class _Writer:
         source = "\n".join(self.lines) + "\n"
         exec(compile(source, "<region>", "exec"), self.namespace)
         functions = (self.namespace["before"] if before else None, self.namespace["tiles"])
-        return Program(source, positions, self.arguments, self.temporaries, assignment, self.totals, self.checks, *functions)
+        return Program(
+            source, positions, self.arguments, self.temporaries, assignment, self.totals, self.checks, *functions
+        )
 
     # Steps before the tiles: on small and scalar operands, as the twin runs them.
 
@@ -189,14 +191,16 @@ class _Writer:
         parts = self._argument(f"parts{len(self.totals)}", ("parts", len(self.totals)))
         self.totals.append(step)
         part = f"{self._operand(step.operands[0])}[low - start:high - start]"
-        is_sum = REDUCTIONS[step.node.op] in ("sum", "mean")
-        call = f"{self._function(np.add)}.reduce({part}, None)" if is_sum else f"{self._function(step.function)}({part})"
-        self._inside(f"{parts}[index] = {call}", step)
+        if REDUCTIONS[step.node.op] in ("sum", "mean"):
+            self._inside(f"{parts}[index] = {self._function(np.add)}.reduce({part}, None)", step)
+        else:
+            self._inside(f"{parts}[index] = {self._function(step.function)}({part})", step)
 
     def _write_store(self, step: Step) -> None:
         if self.work.direct is None:
             value = self._operand(step.operands[0])
-            self._inside(f"{self._function(np.copyto)}({self._slice_of('target', ('target', 0))}, {value}, 'unsafe')", step)
+            target = self._slice_of("target", ("target", 0))
+            self._inside(f"{self._function(np.copyto)}({target}, {value}, 'unsafe')", step)
 
     def _operand(self, item: Item, dtype: np.dtype | None = None) -> str:
         """How a tile reads an item; scalars are converted to the loop dtype once for all tiles."""

@@ -86,7 +86,7 @@ class Run:
         try:
             self._run_tiles(arguments)
         except Exception:
-            if plan.written or target is not None and not plan.deferred:
+            if plan.written or (target is not None and not plan.deferred):
                 raise
             raise Fallback from None
         totals = [self._total(step, part) for step, part in zip(plan.program.totals, parts, strict=True)]

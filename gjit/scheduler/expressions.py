@@ -1,232 +1,29 @@
-"""Print values as Python expressions."""
+"""Print nodes with blocks as Python expressions, and values as assignment targets."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, ParameterKind, Value
-from gjit.ir.types import ArrayType
-from gjit.ops.names import object_named
-from gjit.ops.row import table
-from gjit.scheduler.bindings import Bindings
-from gjit.scheduler.flow import Flow
-from gjit.scheduler.folding import Folding, is_atom, is_same
-from gjit.scheduler.naming import Names, hint_of
-from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, call, has_weak_type, load, located, store
-from gjit.source import Span
+from gjit.ir.graph import Block, Node, Parameter, ParameterKind, Value
+from gjit.scheduler.folding import is_same
+from gjit.scheduler.naming import hint_of
+from gjit.scheduler.syntax import COMPARE, store
+from gjit.scheduler.values import Values
 
 
-class Expressions:
-    """Prints the expressions of one function; `statements.py` builds on it."""
+class Expressions(Values):
+    """Prints the expressions of one function."""
 
-    def __init__(self, graph: Graph, flow: Flow, folding: Folding, names: Names, bindings: Bindings):
-        self.graph, self.flow, self.folding = graph, flow, folding
-        self.names, self.bindings = names, bindings
-        self._printed: set[Value] = set()
-        self._span = graph.span
-        self._printers: dict[str, Callable[[Node], ast.expr]] = {
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.printers |= {
             "if": self._ternary,
             "and": self._boolean,
             "or": self._boolean,
             "function": self._lambda,
             "comprehension": self._comprehension,
-            "load": lambda node: load(self.variable(node.inputs[0])),
-            "capture": lambda node: self.bindings.capture(node.attributes["slot"]),
-            "call": self._call,
-            "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
-            "invoke": lambda node: self._called(self.bindings.function(node.attributes["function"]), node),
-            "library": lambda node: self._known(node.attributes["function"], node),
-            "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], ast.Load()),
-            "getitem": self._subscript,
-            "tuple": lambda node: ast.Tuple(self._elements(node), ast.Load()),
-            "list": lambda node: ast.List(self._elements(node), ast.Load()),
-            "set": lambda node: ast.Set(self._elements(node)) if node.inputs else call(self.bindings.builtin("set")),
-            "dict": self._dict,
-            "slice": lambda node: call(self.bindings.builtin("slice"), *map(self.value, node.inputs)),
-            "format": lambda node: ast.JoinedStr([self._format(node)]),
-            "join": self._join,
         }
-
-    # Values
-
-    def value(self, value: Value) -> ast.expr:
-        """The expression that gives a value at its place in the program."""
-        value = self.flow.resolve(value)
-        if isinstance(value, Constant):
-            return self.bindings.constant(value.value)
-        if isinstance(value.producer, Node) and is_atom(value.producer, self.graph):
-            return self.bindings.capture(value.producer.attributes["slot"])
-        if value not in self.folding.folded or value in self._printed:
-            return load(self.variable(value))
-        tree = self.node(value.producer)
-        if value in self.folding.named:
-            name = self.variable(self.folding.named[value].inputs[0])
-            tree = self.locate(ast.NamedExpr(store(name), tree), value.producer)
-        if value in self.folding.shared:
-            self._printed.add(value)
-            tree = self.locate(ast.NamedExpr(store(self.variable(value)), tree), value.producer)
-        return tree
-
-    def variable(self, value: Value) -> str:
-        """The Python variable of a value or cell."""
-        return self.names.variables[self.flow.resolve(value)]
-
-    def node(self, node: Node) -> ast.expr:
-        """The expression of a node with one result."""
-        return self.locate(self._node(node), node)
-
-    def locate(self, tree, node: Node):
-        """Give a tree the position of a node; nodes that came from another file stand where they were called."""
-        return located(tree, self.span_of(node))
-
-    def span_of(self, node: Node) -> Span | None:
-        own = self.graph.span
-        if node.span is not None and (own is None or node.span.file == own.file):
-            self._span = node.span
-        return self._span
-
-    def _node(self, node: Node) -> ast.expr:
-        op = node.op
-        if op in BINARY:
-            left, right = map(self.value, node.inputs)
-            return ast.BinOp(left, BINARY[op](), right)
-        if op in COMPARE:
-            left, right = map(self.value, node.inputs)
-            return ast.Compare(left, [COMPARE[op]()], [right])
-        if op in UNARY:
-            return ast.UnaryOp(UNARY[op](), self.value(node.inputs[0]))
-        if op in IN_PLACE:
-            return self._in_place(node)
-        printer = self._printers.get(op)
-        return self._known(op, node) if printer is None else printer(node)
-
-    def _in_place(self, node: Node) -> ast.expr:
-        left, right = map(self.value, node.inputs)
-        if has_weak_type(node.inputs[0]):
-            return ast.BinOp(left, IN_PLACE[node.op](), right)
-        return call(self.bindings.bound(object_named(node.op), node.op), left, right)
-
-    # Calls
-
-    def _call(self, node: Node) -> ast.expr:
-        callee = self.value(node.inputs[0])
-        if self.bindings.environment.calls_natively(node):
-            return self._called(callee, node, skip=1)
-        return self._called(call(self.bindings.helper("scripted"), callee), node, skip=1)
-
-    def _known(self, name: str, node: Node) -> ast.expr:
-        """A call of a function of the op table: as a method where the array is proved to be one."""
-        module, _, plain = name.rpartition(".")
-        row = table.get(name)
-        method = plain if module == "ndarray" else "" if row is None else row.method
-        if method and self._is_receiver(node, module):
-            return self._called(ast.Attribute(self.value(node.inputs[0]), method, ast.Load()), node, skip=1)
-        if module == "builtin":
-            return self._called(self.bindings.builtin(plain), node)
-        function = object_named(name) if row is None or row.function is None else row.function
-        return self._called(self.bindings.bound(function, name), node)
-
-    def _is_receiver(self, node: Node, module: str) -> bool:
-        if not node.inputs or node.label(0) != "":
-            return False
-        return module == "ndarray" or isinstance(self.flow.resolve(node.inputs[0]).type, ArrayType)
-
-    def _called(self, function: ast.expr, node: Node, *, skip: int = 0) -> ast.Call:
-        arguments: list[ast.expr] = []
-        keywords: list[ast.keyword] = []
-        labels = node.labels or ("",) * len(node.inputs)
-        pairs = list(zip(node.inputs, labels, strict=True))[skip:]
-        for value, label in pairs:
-            if label == "":
-                arguments.append(self.value(value))
-            elif label == "*":
-                arguments.append(ast.Starred(self.value(value), ast.Load()))
-        for value, label in pairs:
-            if label not in ("", "*"):
-                keywords.append(ast.keyword(None if label == "**" else label[:-1], self.value(value)))
-        return ast.Call(function, arguments, keywords)
-
-    # Containers and text
-
-    def _elements(self, node: Node) -> list[ast.expr]:
-        return [
-            ast.Starred(self.value(value), ast.Load()) if node.label(index) == "*" else self.value(value)
-            for index, value in enumerate(node.inputs)
-        ]
-
-    def _dict(self, node: Node) -> ast.expr:
-        keys: list[ast.expr | None] = []
-        values: list[ast.expr] = []
-        is_key = True
-        for index, value in enumerate(node.inputs):
-            if node.label(index) == "**":
-                keys.append(None)
-                values.append(self.value(value))
-            else:
-                (keys if is_key else values).append(self.value(value))
-                is_key = not is_key
-        return ast.Dict(keys, values)
-
-    def _subscript(self, node: Node) -> ast.expr:
-        target = self.value(node.inputs[0])
-        return ast.Subscript(target, self.index(node.inputs[1]), ast.Load())
-
-    def index(self, value: Value) -> ast.expr:
-        """An index as it stands between brackets, where slices have their own syntax."""
-        value = self.flow.resolve(value)
-        if isinstance(value, Constant):
-            return self._constant_index(value.value)
-        if value in self.folding.folded and value not in self.folding.shared:
-            node = value.producer
-            if node.op == "slice":
-                return self.locate(self._slice([self.index_part(part) for part in node.inputs]), node)
-            if node.op == "tuple" and node.inputs and not node.labels:
-                return self.locate(ast.Tuple([self.index(element) for element in node.inputs], ast.Load()), node)
-        return self.value(value)
-
-    def index_part(self, value: Value) -> ast.expr | None:
-        """A bound of a slice: None where it is left out."""
-        if isinstance(value, Constant) and value.value is None:
-            return None
-        return self.value(value)
-
-    def _constant_index(self, value: object) -> ast.expr:
-        if type(value) is slice:
-            parts = (value.start, value.stop, value.step)
-            return self._slice([None if part is None else self.bindings.constant(part) for part in parts])
-        if type(value) is tuple and value:
-            return ast.Tuple([self._constant_index(element) for element in value], ast.Load())
-        return self.bindings.constant(value)
-
-    def _slice(self, parts: list[ast.expr | None]) -> ast.expr:
-        return ast.Slice(*parts)
-
-    def _format(self, node: Node) -> ast.FormattedValue:
-        conversion = node.attributes.get("conversion", "")
-        value = self.value(node.inputs[0])
-        spec = self.flow.resolve(node.inputs[1]) if len(node.inputs) > 1 else Constant("")
-        if isinstance(spec, Constant):
-            text = None if spec.value == "" else ast.JoinedStr([ast.Constant(spec.value)])
-        else:
-            text = ast.JoinedStr(self._parts([spec]))
-        return ast.FormattedValue(value, ord(conversion) if conversion else -1, text)
-
-    def _join(self, node: Node) -> ast.expr:
-        return ast.JoinedStr(self._parts(node.inputs))
-
-    def _parts(self, values: list[Value]) -> list[ast.expr]:
-        parts: list[ast.expr] = []
-        for value in map(self.flow.resolve, values):
-            if isinstance(value, Constant) and isinstance(value.value, str):
-                parts.append(ast.Constant(value.value))
-            elif value in self.folding.folded and value not in self.folding.shared and value.producer.op == "format":
-                parts.append(self.locate(self._format(value.producer), value.producer))
-            elif value in self.folding.folded and value not in self.folding.shared and value.producer.op == "join":
-                parts.extend(self._parts(value.producer.inputs))
-            else:
-                parts.append(ast.FormattedValue(self.value(value), -1, None))
-        return parts
 
     # Choices
 

@@ -16,6 +16,7 @@ from gjit.scheduler.liveness import interference
 from gjit.scheduler.naming import name_values
 from gjit.scheduler.stacking import fold
 from gjit.scheduler.syntax import located
+from gjit.scheduler.text import text_of
 from gjit.source import Span
 
 FACTORY = "make"
@@ -62,7 +63,7 @@ class HostProgram:
         (factory,) = self.tree.body
         entry = next(tree for tree in factory.body if tree.name == ENTRY)
         named = ast.FunctionDef(_identifier(self.graph.name), entry.args, entry.body, [], None)
-        return ast.unparse(located(named, self.graph.span))
+        return text_of(located(named, self.graph.span))
 
     @property
     def file(self) -> str:

@@ -133,7 +133,8 @@ class _Stacker(Targets):
 
     def _nested_if(self, node: Node) -> bool:
         before, (then, otherwise) = self.snapshot(), node.blocks
-        if _is_choice(node) and self.expression(then) and self.expression(otherwise):
+        is_choice = _is_choice(node) and node.result in self.flow.needed
+        if is_choice and self.expression(then) and self.expression(otherwise):
             return True
         self.restore(before)
         for block in node.blocks:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.expressions import Expressions
 from gjit.scheduler.flow import destinations, function_of, is_inside, loop_of, passed
+from gjit.scheduler.folding import is_atom
 from gjit.scheduler.moves import Move, in_order
 from gjit.scheduler.syntax import IN_PLACE, assign, load, located, negated, store
 
@@ -63,7 +64,7 @@ class Statements(Expressions):
         folding = self.folding
         if node.op == "cell" or node in folding.absorbed or any(value in folding.folded for value in node.results):
             return
-        if node.op == "capture" and node.result not in self.names.variables:
+        if is_atom(node, self.graph):
             return
         update = folding.updates.get(node)
         if update is not None:

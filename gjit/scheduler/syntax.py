@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
 from gjit.ir.graph import Value
 from gjit.ir.types import PYTHON_NUMBERS, STR, ScalarType, TupleType
@@ -44,6 +45,7 @@ COMPARE: dict[str, type[ast.cmpop]] = {
 }
 
 
+Tree = TypeVar("Tree", bound=ast.AST)
 _NOWHERE = Span("<gjit>", 1)
 
 
@@ -77,7 +79,7 @@ def negated(condition: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), condition)
 
 
-def located(tree: ast.AST, span: Span | None) -> ast.AST:
+def located(tree: Tree, span: Span | None) -> Tree:
     """Give the tree, and all in it that has no position yet, the position of a span.
 
     >>> ast.dump(located(load("x"), Span("a.py", 3, 1, 3, 2)), include_attributes=True)
@@ -87,7 +89,7 @@ def located(tree: ast.AST, span: Span | None) -> ast.AST:
     last_line, last_column = max(place.end_line, place.line), place.end_column
     if last_line == place.line:
         last_column = max(last_column, place.column)
-    waiting = [tree]
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         if node._attributes:

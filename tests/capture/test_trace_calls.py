@@ -255,3 +255,17 @@ def test_check_restores_captured_arrays_and_generators():
     assert state.tolist() == [0, 0]
     assert generator.bit_generator.state == before
     assert np.array_equal(np.random.get_state()[1], legacy)
+
+
+def test_check_compares_generators_and_objects_that_refer_to_themselves():
+    def f(generator, model):
+        model.me = model
+        return generator.normal(), model
+
+    check_trace(Traced(f, np.random.default_rng(1), Module()), f, (np.random.default_rng(2), Module()))
+    with pytest.raises(TraceError, match="the arguments"):
+        check_trace(
+            lambda generator, model: 1.0,
+            lambda generator, model: float(generator.normal() * 0 + 1),
+            (np.random.default_rng(1), Module()),
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from tests.capture.tracing import Scripted
 LIST = [np.ones(2)]
 TABLE = {"a": np.ones(2)}
 COUNT = 0
+LOCK = threading.Lock()
 
 
 def branch(x):
@@ -81,6 +84,11 @@ def buffer(x):
     return memoryview(x)
 
 
+def lock(x):
+    with LOCK:
+        return x
+
+
 def list_outside(x):
     LIST.append(x)
 
@@ -105,6 +113,7 @@ def dictionary_outside(x):
         (keys, "return {x[0]: 1}"),
         (shapes, "return x if x.shape == (2,) else -x"),
         (chained, "return 0 < x[0] < 2"),
+        (lock, "with LOCK:"),
         (list_outside, "LIST.append(x)"),
         (dictionary_outside, "TABLE.update(b=x)"),
     ],

@@ -183,3 +183,29 @@ def special_values(dtype: str, size: int, seed: int) -> np.ndarray:
     at = random.random(size) < 0.1
     values[at] = random.choice(few, at.sum())
     return values
+
+
+SIZE = 3 * 8192 + 517
+
+
+def chain(nodes, x, y):
+    """a*x + b*y - c, as operators."""
+    left = nodes("operator.mul", 2.5, x)
+    return [nodes("operator.sub", nodes("operator.add", left, nodes("operator.mul", 1.5, y)), 0.5)]
+
+
+def arrays(*dtypes, size=SIZE):
+    return [special_values(dtype, size, seed) for seed, dtype in enumerate(dtypes)]
+
+
+def risky(nodes, x, y):
+    """Divides by zero, takes roots and logarithms of negative numbers, overflows."""
+    quotient = nodes("operator.truediv", x, y)
+    root = nodes("numpy.sqrt", nodes("numpy.log", quotient))
+    return [nodes("operator.pow", nodes("numpy.exp", root), 2), quotient]
+
+
+def in_place(nodes, x, y):
+    """Writes x twice, then reads it."""
+    x = nodes("operator.iadd", x, y)
+    return [nodes("operator.imul", x, 0.5), nodes("operator.sub", x, y)]

@@ -42,13 +42,15 @@ def test_a_chain_becomes_one_region():
 
 
 def test_inputs_parameters_and_yields():
-    graph = parse_graph(textwrap.dedent(f"""
+    graph = parse_graph(
+        textwrap.dedent(f"""
         graph program(%x: {LINE}, %s: float) {{
           %a = operator.mul(%x, %s) : {LINE}
           %b = operator.add(%a, %x) : {LINE}
           %c = tuple(%a, %b)
           return %c
-        }}""").strip())
+        }}""").strip()
+    )
     assert form_regions(graph) == 1
     (region,) = [node for node in graph.block if node.op == "region"]
     assert [value.name for value in region.inputs] == ["x", "s"]
@@ -111,7 +113,8 @@ def test_views_metadata_and_python_arithmetic_move_above():
 )
 def test_what_may_fail_or_depends_on_the_run_does_not_move(node):
     ops = formed(
-        f"%a = operator.mul(%x, %y) : {LINE}\n{node}\n%b = operator.add(%a, %y) : {LINE}\n%c = tuple(%v, %b)\nreturn %c",
+        f"%a = operator.mul(%x, %y) : {LINE}\n{node}\n%b = operator.add(%a, %y) : {LINE}\n"
+        "%c = tuple(%v, %b)\nreturn %c",
         f"%x: {LINE}, %y: {LINE}, %s: float, %u: unknown",
     )
     assert "region" not in ops

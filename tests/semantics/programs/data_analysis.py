@@ -101,8 +101,8 @@ def images(size, rng):
 
 
 PROGRAMS = [
-    Program(correlation, samples, (1, 6, 370), tiled=True),
-    Program(covariance, samples, (1, 6, 370), tiled=True),
+    Program(correlation, samples, (1, 6, 370)),
+    Program(covariance, samples, (1, 6, 370)),
     Program(library_covariance, samples, (2, 6, 370)),
     Program(azimuthal_integration_by_mask, images, (1, 10, 1000, 200_000), tiled=True),
     Program(azimuthal_integration_by_histogram, images, (10, 1000, 200_000)),
@@ -113,6 +113,6 @@ PROGRAMS = [
         (1, 10, 370),
         tiled=True,
     ),
-    Program(trace_and_tanh, lambda size, rng: (rng.random((size, size)),), (1, 10, 370), tiled=True),
+    Program(trace_and_tanh, lambda size, rng: (rng.random((size, size)),), (1, 10, 370)),
     Program(arc_distance, lambda size, rng: tuple(rng.random(size) for _ in range(4)), (1, 100, 200_000), tiled=True),
 ]

@@ -120,6 +120,6 @@ PROGRAMS = [
     Program(
         triangular_solve, lambda size, rng: (dominant(size, rng), np.zeros(size), rng.random(size)), (1, 3, 200)
     ),
-    Program(lapack_solve, lambda size, rng: (dominant(size, rng), rng.random(size)), (1, 3, 60), host_calls=2),
-    Program(lapack_tridiagonal, tridiagonal_arguments, (2, 3, 1000), host_calls=1),
+    Program(lapack_solve, lambda size, rng: (dominant(size, rng), rng.random(size)), (1, 3, 60)),
+    Program(lapack_tridiagonal, tridiagonal_arguments, (2, 3, 1000)),
 ]

@@ -103,8 +103,8 @@ def residual_arguments(size, rng):
 
 
 PROGRAMS = [
-    Program(softmax, lambda size, rng: float32s(rng, (size, 3, size, size)), (1, 4, 40), tiled=True),
-    Program(mlp, mlp_arguments, (1, 20, 3000), tiled=True),
+    Program(softmax, lambda size, rng: float32s(rng, (size, 3, size, size)), (1, 4, 40)),
+    Program(mlp, mlp_arguments, (1, 20, 3000)),
     Program(attention, lambda size, rng: float32s(rng, *((2, size, 16),) * 3), (1, 9, 260)),
     Program(
         convolve_with_bias,

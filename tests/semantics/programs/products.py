@@ -121,7 +121,7 @@ PROGRAMS = [
     Program(three_products, matrices(count=4), (1, 5, 120)),
     Program(doitgen, doitgen_arguments, (1, 4, 24)),
     Program(gemver, rank_one_arguments, (1, 5, 370), tiled=True),
-    Program(gesummv, gesummv_arguments, (1, 5, 370), tiled=True),
+    Program(gesummv, gesummv_arguments, (1, 5, 370)),
     Program(atax, vectors(0, 1), (1, 5, 370)),
     Program(bicg, vectors(0, 2), (1, 5, 370)),
     Program(mvt, vectors(4, 0), (1, 5, 370)),

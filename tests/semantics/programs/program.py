@@ -17,7 +17,6 @@ class Program:
     sizes           from the smallest that makes sense to the largest that is quick in plain NumPy
     tiled           whether regions run tile by tile at the last size
     signatures      how many plans all sizes need together: extents are no part of a signature
-    host_calls      calls that have no op and go to the library, in the graph of one plan
     """
 
     function: Callable[..., object]
@@ -25,7 +24,6 @@ class Program:
     sizes: tuple[int, ...]
     tiled: bool = False
     signatures: int = 1
-    host_calls: int = 0
 
     @property
     def name(self) -> str:

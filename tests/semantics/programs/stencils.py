@@ -105,8 +105,8 @@ def diffusion_arguments(size, rng):
 PROGRAMS = [
     Program(jacobi_1d, two_grids(1), (1, 2, 3, 100, 200_000), tiled=True),
     Program(jacobi_2d, two_grids(2), (1, 3, 20, 450), tiled=True),
-    Program(heat_3d, two_grids(3), (1, 3, 12, 60), tiled=True),
-    Program(fdtd_2d, fdtd_arguments, (1, 2, 20, 400), tiled=True),
+    Program(heat_3d, two_grids(3), (1, 3, 12, 66), tiled=True),
+    Program(fdtd_2d, fdtd_arguments, (1, 2, 20, 400)),
     Program(seidel_2d, lambda size, rng: (2, rng.random((size, size))), (1, 3, 30)),
     Program(horizontal_diffusion, diffusion_arguments, (1, 8, 180), tiled=True),
 ]

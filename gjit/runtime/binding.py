@@ -1,0 +1,70 @@
+"""Graphs without their Python function: what they refer to is given from outside."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Mapping
+
+from gjit.capture.program import Program
+from gjit.errors import GjitError
+from gjit.ir.graph import CaptureKind, Graph, Parameter
+from gjit.runtime.compiled import Compiled
+from gjit.runtime.entry import signature_text
+
+DEFAULTS, KEYWORD_DEFAULTS = "__defaults__", "__kwdefaults__"
+Captures = dict[str, dict[str, object]]
+
+
+def captures_of(program: Program) -> Captures:
+    """What the graphs of a program refer to: by graph, then by the name of the slot; defaults under their own names."""
+    found: Captures = {}
+    for name, graph in program.functions.items():
+        found[name] = {slot.name: slot.value for slot in graph.captures}
+        owner = program.owners.get(name)
+        if owner is not None and owner.__defaults__ is not None:
+            found[name][DEFAULTS] = owner.__defaults__
+        if owner is not None and owner.__kwdefaults__ is not None:
+            found[name][KEYWORD_DEFAULTS] = owner.__kwdefaults__
+    return found
+
+
+def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tuple[Compiled, types.FunctionType]:
+    """Plans for a graph that was parsed from text, and a plain function with its signature (which cannot be run).
+
+    Raises:
+        GjitError: something that the graph refers to is missing.
+    """
+    functions = {graph.name: graph, **graph.functions}
+    program = Program("")
+    program.functions = functions
+    for name, each in functions.items():
+        each.functions = functions
+        program.owners[name] = _owner(each, captures.get(name, {}))
+    owner = program.owners[graph.name]
+    assert owner is not None
+    return Compiled(owner, lambda loads, reads_again: (graph, program)), owner
+
+
+def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:
+    """A function in whose globals the captured objects are; slots are filled and refer to it."""
+    namespace: dict[str, object] = {"__builtins__": builtins, "__name__": "gjit.bound"}
+    for slot in graph.captures:
+        if slot.name not in values:
+            raise GjitError(f"the graph {graph.name!r} refers to {slot.name!r}, which the captures do not hold")
+        slot.value = values[slot.name]
+        if slot.kind is CaptureKind.CELL:
+            slot.namespace = types.CellType(slot.value)
+        elif slot.kind is CaptureKind.GLOBAL:
+            namespace[slot.name] = slot.value
+            slot.namespace = namespace
+    owner = _stub(graph.name, graph.parameters, namespace, graph.span.file if graph.span else "<gjit>")
+    owner.__defaults__ = values.get(DEFAULTS)  # type: ignore[assignment]
+    owner.__kwdefaults__ = values.get(KEYWORD_DEFAULTS)  # type: ignore[assignment]
+    return owner
+
+
+def _stub(name: str, parameters: list[Parameter], namespace: dict[str, object], file: str) -> types.FunctionType:
+    text = f"def stub({signature_text(parameters)}): raise RuntimeError('a graph has no plain function')"
+    code = next(c for c in compile(text, file, "exec").co_consts if isinstance(c, types.CodeType))
+    return types.FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
