@@ -14,7 +14,8 @@ from gjit.errors import GjitError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph
 from gjit.ir.rewrite import rewrite_graph
-from gjit.module import set_script
+from gjit.module import Module, set_script
+from gjit.module.compiling import compile_module
 from gjit.report import Explanation, explain_plan
 from gjit.runtime.binding import bind_graph, captures_of
 from gjit.runtime.compiled import Compiled, scripted, traced
@@ -132,7 +133,8 @@ def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) 
     captured when it is first called (or when `.graph` is read).
 
     Args:
-        fn: a function, lambda, method or class; without it, a decorator comes back.
+        fn: a function, lambda, method or class; or a `Module`, which gives a compiled copy of it and of its submodules
+            that shares its parameters. Without it, a decorator comes back.
         strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
         fast_math: allow results that differ in the last bits. The NumPy engine has no use for it.
 
@@ -149,6 +151,8 @@ def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) 
         return functools.partial(script, strict=strict, fast_math=fast_math)
     if isinstance(fn, type):
         return _script_class(fn, strict)
+    if isinstance(fn, Module):
+        return compile_module(fn, functools.partial(script, strict=strict, fast_math=fast_math))
     if isinstance(fn, types.MethodType):
         return types.MethodType(script(fn.__func__, strict=strict), fn.__self__)
     if has_graph(fn):

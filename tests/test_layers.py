@@ -17,7 +17,8 @@ LAYERS = (
     ("ops",),
     ("capture", "passes", "scheduler"),
     ("runtime",),
-    ("marks", "module", "report"),
+    ("marks",),
+    ("module", "report"),
     ("api",),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import abc
 import dis
+import inspect
 import types
 from collections.abc import Iterator
 
 from gjit.capture.assumptions import rely_on
 from gjit.capture.held import ORIGINAL
-from gjit.capture.recorder import Recorder
+from gjit.capture.recorder import SCRIPT_HINT, Recorder
 from gjit.errors import TraceError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import CaptureKind, Value
@@ -145,22 +146,45 @@ def _member(recorder: Recorder, part: object) -> object:
 
 
 def _check(function: types.FunctionType) -> None:
+    """Refuse what would run without the tracers knowing of it."""
     code = function.__code__
-    place = Span(code.co_filename, code.co_firstlineno)
-    if code.co_flags & (0x80 | 0x100 | 0x200):
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        place = Span(code.co_filename, code.co_firstlineno)
         raise TraceError(f"{function.__qualname__} is asynchronous", place, hint="use an ordinary function")
     for inner in _codes(code):
+        before: list[dis.Instruction] = []
         for instruction in dis.get_instructions(inner):
-            if _writes_outside(instruction, code):
-                line = instruction.positions.lineno if instruction.positions else code.co_firstlineno
-                message = f"{instruction.argval!r} is assigned outside the traced function"
-                raise TraceError(message, Span(code.co_filename, line), hint="return the new value instead")
+            problem, hint = _problem(instruction, before, code)
+            if problem:
+                raise TraceError(problem, _place(instruction, code), hint=hint)
+            before.append(instruction)
 
 
-def _writes_outside(instruction: dis.Instruction, code: types.CodeType) -> bool:
-    if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-        return True
-    return instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in code.co_freevars
+def _place(instruction: dis.Instruction, code: types.CodeType) -> Span:
+    found = instruction.positions
+    if found is None or found.lineno is None:
+        return Span(code.co_filename, code.co_firstlineno)
+    return Span(code.co_filename, found.lineno, found.col_offset or 0, found.end_lineno or 0, found.end_col_offset or 0)
+
+
+def _problem(instruction: dis.Instruction, before: list[dis.Instruction], code: types.CodeType) -> tuple[str, str]:
+    """What is wrong with an instruction, and what to write instead; empty texts where nothing is."""
+    name = instruction.opname
+    is_outside = name in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in code.co_freevars
+    if is_outside or name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+        return f"{instruction.argval!r} is assigned outside the traced function", "return the new value instead"
+    if name in ("MATCH_SEQUENCE", "MATCH_MAPPING"):
+        return "`match` looks into a traced value", SCRIPT_HINT
+    if name == "IS_OP" and _are_locals(before):
+        return "`is` asks whether two traced values are one object", SCRIPT_HINT
+    return "", ""
+
+
+def _are_locals(before: list[dis.Instruction]) -> bool:
+    """Whether the operands of the next instruction are two local variables, which may hold traced values."""
+    *_, first, second = ("", "", *(instruction.opname for instruction in before[-2:]))
+    both = second.count("LOAD_FAST") == 2  # one instruction may load two
+    return both or (first.endswith("LOAD_FAST") and second.endswith("LOAD_FAST"))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.runtime.layout import Order, Shape, broadcast, contiguous_strides, order_of
-from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of
+from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of, total_is_exact
 
 DTYPE_CHARACTERS = frozenset("?bBhHiIlLefdFD")
 """The dtypes that regions take: native booleans, integers, floats and complex numbers."""
@@ -171,10 +171,7 @@ class Typing:
         operand = self.item(operation.operands[0])
         if operand.dtype is None or operand.shape == ():
             raise Unsupported
-        name = REDUCTIONS[node.op]
-        if name in ("sum", "mean") and not _sums_in_parts(name, operand.dtype):
-            raise Unsupported
-        if operand.dtype.kind == "c" and name in ("max", "min", "amax", "amin"):
+        if not total_is_exact(REDUCTIONS[node.op], operand.dtype):
             raise Unsupported
         dtype = operation.function(np.ones(1, operand.dtype)).dtype
         return Step(node, operation, operation.function, (operand,), Item(dtype))
@@ -255,11 +252,6 @@ def _fresh(dtype: np.dtype, shape: Shape, operands: tuple[Item, ...]) -> Item:
         raise Unsupported
     strides = contiguous_strides(shape, dtype.itemsize, order)
     return Item(dtype, shape, order_of(shape, strides), strides)
-
-
-def _sums_in_parts(name: str, dtype: np.dtype) -> bool:
-    """Whether partial sums, added along NumPy's own tree, give its bits; means of integers are summed in buffers."""
-    return dtype.char in "fd" or (name == "sum" and dtype.kind in "biu")
 
 
 def _drops_imaginary(source: np.dtype, target: np.dtype) -> bool:

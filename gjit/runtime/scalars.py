@@ -19,23 +19,20 @@ def loop_scalar(value: object, dtype: np.dtype) -> np.ndarray:
     >>> loop_scalar(2, np.dtype("f4"))
     array(2., dtype=float32)
     """
-    array = np.asarray(value, dtype)
     kind = type(value)
     if kind is int and abs(value) >= 1 << 64:
         raise Fallback
-    if dtype.kind == "b":
-        return array
-    if kind is int and int(array.item().real) != value:
+    if kind in (int, float, complex) and dtype.kind in "fc" and dtype.char not in "dD":
+        _check_narrowed(value, np.finfo(dtype))
+    array = np.asarray(value, dtype)
+    if kind is int and dtype.kind != "b" and int(array.item().real) != value:
         raise Fallback
-    if kind in (float, complex) and array.dtype.itemsize < (8 if array.dtype.kind == "f" else 16):
-        _check_narrowed(value, array)
     return array
 
 
-def _check_narrowed(value: float | complex, array: np.ndarray) -> None:
+def _check_narrowed(value: float | complex, limits: np.finfo) -> None:
     """A finite number must stay finite and normal."""
-    tiny = float(np.finfo(array.dtype).tiny)
-    pairs = ((value.real, array.real.item()), (value.imag, array.imag.item()))
-    for before, after in pairs:
-        if math.isfinite(before) and before != 0 and not (math.isfinite(after) and abs(after) >= tiny):
+    tiny, most = float(limits.tiny), float(limits.max)
+    for part in (value.real, value.imag):
+        if math.isfinite(part) and part != 0 and not tiny <= abs(part) <= most:
             raise Fallback

@@ -40,6 +40,7 @@ class Plan:
     template    the arguments of the generated function; constants are there, the others are filled in for each run:
                 `scalars` (converted to the dtype of the loop), `operands`, `places` of outputs and the like, and
                 `cuts` of the scratch block (place, first and last byte, dtype, shape); `checks` are only converted
+    discarded   how many runs in a row gave what could not be used
     """
 
     parameters: list[Value]
@@ -64,6 +65,7 @@ class Plan:
     places: list[tuple[int, str, int]] = field(default_factory=list)
     cuts: list[tuple[int, int, int, np.dtype, Shape]] = field(default_factory=list)
     scratch_bytes: int = 0
+    discarded: int = 0
 
 
 def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:

@@ -24,6 +24,10 @@ class Overlap(Fallback):
     """As Fallback, where storing through a temporary can."""
 
 
+class Discarded(Fallback):
+    """The tiles have run, and what they gave cannot be used: data of this kind are better left to the twin."""
+
+
 class Run:
     """One evaluation of a plan."""
 
@@ -88,10 +92,10 @@ class Run:
         except Exception:
             if plan.written or (target is not None and not plan.deferred):
                 raise
-            raise Fallback from None
+            raise Discarded from None
         totals = [self._total(step, part) for step, part in zip(plan.program.totals, parts, strict=True)]
         if any(position in plan.foreign for position, _, _ in self.collector.events):
-            raise Fallback
+            raise Discarded
         if plan.deferred:
             np.copyto(target, outputs[-1], "unsafe")
         return self._results(outputs, totals)
@@ -145,11 +149,11 @@ class Run:
         if name in ("sum", "mean"):
             total = add_along_tree(parts, self.plan.leaves)
             if total != total:
-                raise Fallback  # which NaN it is depends on the order of evaluation
+                raise Discarded  # which NaN it is depends on the order of evaluation
             return total if name == "sum" else total.dtype.type(total / np.intp(self.plan.work.arrangement.lead))
         extreme = step.function(parts)
         if extreme == 0 or extreme != extreme:
-            raise Fallback  # the same, and which zero
+            raise Discarded  # the same, and which zero
         return extreme
 
     def _results(self, outputs: list[np.ndarray], totals: list[object]) -> object:

@@ -11,11 +11,12 @@ from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_values import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
 from gjit.runtime.tile_plan import Plan, plan_region
-from gjit.runtime.tile_run import Overlap, Run
+from gjit.runtime.tile_run import Discarded, Overlap, Run
 
 MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""
 _KEPT_PLANS = 128
+_MOST_DISCARDED = 3
 _WEAK = frozenset(WEAK_TYPES)
 
 
@@ -57,18 +58,29 @@ class TiledRegion:
 
     def _run(self, key: tuple, inputs: tuple[object, ...]) -> object:
         try:
-            results = Run(self._plan(key, inputs, False), inputs, self.source).result()
+            results = self._run_plan((key, False), inputs)
         except Overlap:
-            results = Run(self._plan(key, inputs, True), inputs, self.source).result()
+            results = self._run_plan((key, True), inputs)
         self.tiled += 1
         return results
 
-    def _plan(self, key: tuple, inputs: tuple[object, ...], deferred: bool) -> Plan:
-        entry = key, deferred
+    def _run_plan(self, entry: tuple, inputs: tuple[object, ...]) -> object:
+        plan = self._plan(entry, inputs)
+        try:
+            results = Run(plan, inputs, self.source).result()
+        except Discarded:
+            plan.discarded += 1
+            if plan.discarded >= _MOST_DISCARDED:
+                self._plans[entry] = None
+            raise
+        plan.discarded = 0
+        return results
+
+    def _plan(self, entry: tuple, inputs: tuple[object, ...]) -> Plan:
         if entry not in self._plans:
             if len(self._plans) >= _KEPT_PLANS:
                 self._plans.clear()
-            self._plans[entry] = self._make_plan(inputs, deferred)
+            self._plans[entry] = self._make_plan(inputs, deferred=entry[1])
         plan = self._plans.get(entry)
         if plan is None:
             raise Fallback

@@ -179,7 +179,7 @@ class Definitions(ControlFlow):
 
     def _is_small(self, node: Node) -> ast.expr | None:
         """Whether the leading array is too small for the region to pay; None where no input can be an array."""
-        leader = _leader([self.flow.resolve(value) for value in node.inputs])
+        leader = _leader([self.flow.resolve(value) for value in _computed_with(node)])
         if leader is None:
             return None
         size = ast.Attribute(self.value(leader), "size", ast.Load())
@@ -190,6 +190,18 @@ class Definitions(ControlFlow):
         array = self.bindings.constant(np.ndarray)
         kind = call(self.bindings.builtin("type"), self.value(leader))
         return ast.BoolOp(ast.Or(), [ast.Compare(kind, [ast.IsNot()], [array]), small])
+
+
+def _computed_with(region: Node) -> list[Value]:
+    """The inputs of a region but for arrays that it only stores into: a store may write a small part of a large one."""
+    pairs = zip(region.inputs, region.blocks[0].parameters, strict=True)
+    return [value for value, parameter in pairs if not _is_only_target(parameter)]
+
+
+def _is_only_target(parameter: Value) -> bool:
+    return bool(parameter.uses) and all(
+        user.op == "setitem" and user.inputs[0] is parameter and count == 1 for user, count in parameter.uses.items()
+    )
 
 
 def _leader(inputs: list[Value]) -> Value | None:

@@ -65,6 +65,20 @@ IN_PLACE = frozenset(
 )
 
 
+def total_is_exact(name: str, dtype: np.dtype) -> bool:
+    """Whether the reduction `name` of all elements of this dtype, evaluated in parts, can have NumPy's own bits.
+
+    Sums of float32 and float64 are added along NumPy's own tree; means of integers and sums of float16 go through
+    buffers of another dtype, and complex numbers have no order.
+
+    >>> [total_is_exact("sum", np.dtype(name)) for name in ("f8", "f2", "i4")], total_is_exact("mean", np.dtype("i4"))
+    ([True, False, True], False)
+    """
+    if name in ("sum", "mean"):
+        return dtype.char in "fd" or (name == "sum" and dtype.kind in "biu")
+    return dtype.kind != "c" or name in ("any", "all")
+
+
 def operation_of(node: Node) -> Operation | None:
     """What the node does in a region, or None where no engine can run it there."""
     if node.blocks or len(node.results) > 1:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, ArrayType, ScalarType
-from gjit.scheduler.fusible import Form, Operation, operation_of
+from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of, total_is_exact
 from gjit.scheduler.movable import is_basic_index, is_movable
 
-_EXPRESSION_OWNERS = frozenset(
-    {"comprehension", "comprehension.for", "comprehension.if", "and", "or", "match", "try", "function"}
-)
+_EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.if", "and", "or"})
+"""Nodes that the host program prints as expressions, blocks and all."""
 
 
 def form_regions(graph: Graph) -> int:
@@ -44,9 +43,7 @@ def _statement_blocks_of(node: Node) -> list[Block]:
         return [*node.blocks[:3], *node.blocks[4::2]]
     if node.op == "match":
         return [*node.blocks[1:-1:2], node.blocks[-1]]
-    if node.op == "function":
-        return node.blocks
-    return [] if node.op in _EXPRESSION_OWNERS else node.blocks
+    return [] if node.op in _EXPRESSIONS else node.blocks
 
 
 class _Former:
@@ -82,6 +79,8 @@ class _Former:
             return is_outside and value in self.results and is_basic_index(index)
         if operation.out is not None:
             return _is_array(operation.out)
+        if operation.form in (Form.ROWS, Form.TOTAL):
+            return _is_reducible(operation, node)
         if any(_is_array(value) for value in operation.operands):
             return True
         return bool(self.members) and _is_scalar_arithmetic(operation)
@@ -118,6 +117,18 @@ class _Former:
 
 def _is_array(value: Value) -> bool:
     return isinstance(value.type, ArrayType) and value.type.rank != 0
+
+
+def _is_reducible(operation: Operation, node: Node) -> bool:
+    """Whether an engine may run the reduction in a region, as far as the types tell: along the last of several axes,
+    or to one scalar whose bits do not depend on the order of evaluation, or not on one that is hard to keep."""
+    (operand,) = operation.operands
+    if not _is_array(operand):
+        return False
+    rank, dtype = operand.type.rank, operand.type.dtype
+    if operation.form is Form.ROWS:
+        return rank != 1 and operation.axis in (-1, *(() if rank is None else (rank - 1,)))
+    return dtype is None or total_is_exact(REDUCTIONS[node.op], dtype)
 
 
 def _is_scalar_arithmetic(operation: Operation) -> bool:

@@ -84,6 +84,17 @@ def buffer(x):
     return memoryview(x)
 
 
+def patterns(x):
+    match (x, 1):
+        case (y, 1):
+            return y
+
+
+def identity(x):
+    y = np.add(x, 1, out=x)
+    return y is x
+
+
 def lock(x):
     with LOCK:
         return x
@@ -113,6 +124,8 @@ def dictionary_outside(x):
         (keys, "return {x[0]: 1}"),
         (shapes, "return x if x.shape == (2,) else -x"),
         (chained, "return 0 < x[0] < 2"),
+        (patterns, "case (y, 1):"),
+        (identity, "return y is x"),
         (lock, "with LOCK:"),
         (list_outside, "LIST.append(x)"),
         (dictionary_outside, "TABLE.update(b=x)"),

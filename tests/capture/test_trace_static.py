@@ -136,3 +136,10 @@ def test_questions_about_protocols_are_answered_by_the_example():
         return kinds, callable(x), hasattr(x, "shape"), np.iterable(n)
 
     check(f, (vector(2), 3), (vector(3), 4))
+
+
+def test_is_none_is_a_static_question():
+    def f(x, y=None):
+        return max(x.ndim, y is None), x is None, None is y, x is not None
+
+    check(f, (vector(2),))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.runtime.region_programs import SIZE, arrays, assert_same, special_values
+from tests.runtime.region_programs import SIZE, Program, arrays, assert_same, special_values
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
 
@@ -71,3 +71,18 @@ def test_totals_of_nan_and_of_negative_zeros():
     zeros = np.full(SIZE, -0.0)
     assert_same(build, zeros, np.ones(SIZE))
     assert_same(build, *arrays("f8", "f8"))
+
+
+def test_data_whose_totals_cannot_be_used_are_left_to_the_twin():
+    def build(nodes, x, y):
+        return [nodes("numpy.sum", nodes("operator.mul", nodes("operator.add", x, y), y))]
+
+    program = Program(build, *arrays("f8", "f8"))
+    broken = np.full(SIZE, np.nan)
+    for _ in range(4):
+        program.tiled(broken, broken)
+    assert program.region.tiled == 0
+    program.tiled(np.ones(SIZE), np.ones(SIZE))
+    assert program.region.tiled == 0, "this signature has given up"
+    program.tiled(np.ones(SIZE - 1), np.ones(SIZE - 1))
+    assert program.region.tiled == 1

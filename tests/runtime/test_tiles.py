@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gjit.runtime import tiles
-from tests.runtime.region_programs import Program, arrays, assert_same, chain, special_values
+from tests.runtime.region_programs import SIZE, Program, arrays, assert_same, chain, special_values
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
 
@@ -108,6 +108,15 @@ def test_scalars_are_as_weak_as_numpy_takes_them(dtype, value):
         return [nodes("operator.add", nodes("operator.mul", x, scalar), x)]
 
     assert_same(build, *arrays(dtype), value)
+
+
+@pytest.mark.parametrize("value", [1e300, 1e-310, 70000, 2**70, 1e300j])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8", "i4"])
+def test_constants_that_do_not_fit_raise_and_warn_where_numpy_does(dtype, value):
+    def build(nodes, x, y):
+        return [nodes("operator.mul", nodes("operator.add", x, value), y)]
+
+    assert_same(build, np.ones(SIZE, dtype), np.ones(SIZE, dtype))
 
 
 @pytest.mark.parametrize("value", [300, -1, 255, 2.5, 1e300, True])

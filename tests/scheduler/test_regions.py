@@ -222,3 +222,28 @@ def test_blocks_of_loops_and_branches_have_their_own():
     """,
         f"%x: {LINE}, %n: range",
     ) == ["for", ".region", "..operator.mul", "..operator.add", "..yield", ".continue", ".yield", "return"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "call", "joins"),
+    [
+        ("array<float64, 2>", "numpy.sum(%a, axis=-1)", True),
+        ("array<float64, 2>", "numpy.sum(%a, axis=1)", True),
+        ("array<float64, 2>", "numpy.sum(%a, axis=0)", False),
+        ("array<float64, ?>", "numpy.sum(%a, axis=1)", False),
+        ("array<float64, 1>", "numpy.sum(%a, axis=-1)", False),
+        ("array<float64, 2>", "numpy.sum(%a)", True),
+        ("array<float16, 2>", "numpy.sum(%a)", False),
+        ("array<int64, 2>", "numpy.mean(%a)", False),
+        ("array<complex128, 2>", "numpy.max(%a)", False),
+        ("array<float64, 2>", "numpy.sum(%a, axis=-1, dtype='f4')", False),
+        ("array<float64, 2>", "numpy.var(%a, axis=-1, ddof=1)", False),
+    ],
+)
+def test_which_reductions_join(parameter, call, joins):
+    ops = formed(
+        f"%a = operator.mul(%x, %x) : {parameter}\n%b = operator.add(%a, %a) : {parameter}\n%c = {call}\n"
+        "%d = tuple(%b, %c)\nreturn %d",
+        f"%x: {parameter}",
+    )
+    assert ("." + call.split("(")[0] in ops) == joins

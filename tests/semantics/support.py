@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 import gjit
-from gjit.runtime import arrangement, plan, tile_run, tiles
+from gjit.runtime import arrangement, plan, tile_plan, tile_run, tiles
 from gjit.testing import assert_same_as_numpy
 
 
@@ -81,6 +81,7 @@ def small_tiles() -> Iterator[None]:
     with (
         mock.patch.object(plan, "MINIMUM_ELEMENTS", 1),
         mock.patch.object(tiles, "MINIMUM_ELEMENTS", 1),
+        mock.patch.object(tile_plan, "MINIMUM_BYTES", 0),
         mock.patch.object(arrangement, "TILE_BYTES", 1),
         mock.patch.object(arrangement, "_MAXIMUM_OVERSIZE", 1 << 40),
         mock.patch.object(tile_run, "THREADED_WORK", 1),
