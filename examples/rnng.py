@@ -343,7 +343,7 @@ scripted = gjit.script(parse)
 PROGRAMS = []
 
 
-def make_model(seed=2016):
+def make_model(seed=2000):
     return Model(Grammar(RULES, LEXICON), np.random.default_rng(seed))
 
 
@@ -367,10 +367,11 @@ def main():
 
     explanation = gjit.explain(scripted, model, SENTENCES[0])
     print(f"plain {plain_time:.3f} s, scripted {scripted_time:.3f} s, with compilation {first_time:.3f} s")
-    print(f"{len(scripted.captures)} functions in one graph, {explanation.regions} regions")
+    counters = scripted.statistics
+    print(f"{counters.captures} functions and methods captured, {explanation.regions} regions")
     for fallback in explanation.fallbacks:
         print(f"{fallback.function} at {fallback.place}: {fallback.reason}")
-    print(f"host calls: {scripted.statistics.host_calls}")
+    print(f"host calls: {counters.host_calls}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from gjit.capture.calls import Calls
-from gjit.capture.scope import target_names
+from gjit.capture.names import target_names
 from gjit.ir.graph import Constant, Node, Value
 
 BINARY = {

@@ -7,7 +7,8 @@ import types
 
 from gjit.capture.program import CalleeRefused, CaptureAgain, Program
 from gjit.capture.resolve import is_user_code
-from gjit.capture.scope import Scope, analyse, bound_names, parameter_names, walk_scope
+from gjit.capture.names import bound_names, parameter_names, walk_scope
+from gjit.capture.scope import Scope, analyse
 from gjit.capture.statements import Statements
 from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder

@@ -36,6 +36,7 @@ class Plan:
     read        the inputs that steps read; `written` those that in-place operators write
     store       the final store; `deferred` when it goes through a temporary, the last output
     foreign     positions of reductions, whose warnings name a line of NumPy's own files
+    outputs     the fresh results, and the memory order of each
     elements    how many elements the steps on tiles work on, all together
     template    the arguments of the generated function; constants are there, the others are filled in for each run:
                 `scalars` (converted to the dtype of the loop), `operands`, `places` of outputs and the like, and
@@ -57,7 +58,7 @@ class Plan:
     foreign: frozenset[int]
     elements: int = 0
     codes: frozenset[CodeType] = frozenset()
-    memory_order: str = "C"
+    outputs: list[tuple[Item, str]] = field(default_factory=list)
     template: list[object] = field(default_factory=list)
     checks: list[tuple[Value, np.dtype]] = field(default_factory=list)
     scalars: list[tuple[int, Value, np.dtype]] = field(default_factory=list)
@@ -93,10 +94,19 @@ def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
     )
     plan.elements = arrangement.lead * max(map(arrangement.elements, arrangement.varying)) * len(steps)
     plan.codes = program.codes
-    plan.memory_order = "F" if arrangement.order is Order.F else "C"
+    plan.outputs = [(item, _memory_order(item)) for item in work.outputs]
     _prepare_arguments(plan, typing)
     _prepare_scratch(plan, capacity)
     return plan
+
+
+def _memory_order(item: Item) -> str:
+    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
+    if Order.C in item.order:
+        return "C"
+    if 1 in item.shape:
+        raise Unsupported
+    return "F"
 
 
 def _prepare_arguments(plan: Plan, typing: Typing) -> None:

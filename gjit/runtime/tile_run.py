@@ -79,7 +79,7 @@ class Run:
 
     def _evaluate(self, target: np.ndarray | None) -> object:
         plan = self.plan
-        outputs = [np.empty(item.shape, item.dtype, plan.memory_order) for item in plan.work.outputs]
+        outputs = [np.empty(item.shape, item.dtype, order) for item, order in plan.outputs]
         parts = [np.empty(len(plan.leaves), step.result.dtype) for step in plan.program.totals]
         try:
             if plan.program.before is not None:

@@ -3,7 +3,8 @@ import textwrap
 
 import pytest
 
-from gjit.capture.scope import analyse, free_names
+from gjit.capture.names import free_names
+from gjit.capture.scope import analyse
 
 CELLS = [
     ("a branch that may not bind", "if c:\n    y = 1\nreturn y", {"y"}),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import pkgutil
+import weakref
 import zlib
 from collections.abc import Callable
 
@@ -71,6 +73,26 @@ def test_large_arrays_run_tile_by_tile(program):
     function = gjit.script(program.function)
     function(*arguments_of(program, program.sizes[-1]))
     assert function.statistics.launches > 0
+
+
+def test_closures_of_a_call_die_with_it():
+    def program(x, references):
+        doubled = x * 2.0
+        references.append(weakref.ref(doubled))
+
+        def outer(y):
+            def inner(z):
+                return z + doubled
+
+            return inner(y)
+
+        return outer(x)
+
+    references = []
+    for function in (program, gjit.script(program)):
+        function(np.ones(10), references)
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
 
 
 def test_names_are_distinct():

@@ -64,6 +64,15 @@ def phase_and_power(signal):
     return np.abs(spectrum) ** 2 + spectrum.real - spectrum.conj().imag
 
 
+def products_of_temporaries(signal):
+    """Complex products round differently when their factors change places, and NumPy reuses factors that nobody names:
+    above 256 KiB, `a * np.exp(a)` is `np.multiply(np.exp(a), a)`, while a factor with a name stays where it is."""
+    exponential = np.exp(signal)
+    named = signal * exponential
+    nameless = signal * np.exp(signal)
+    return named, nameless, signal * (signal + 1.0) * (signal - 1.0), np.multiply(signal, np.exp(signal))
+
+
 def complex_array(rng, shape):
     return rng.random(shape) + 1j * rng.random(shape)
 
@@ -101,5 +110,6 @@ PROGRAMS = [
     Program(contour_integral, contour_arguments, (1, 2, 30)),
     Program(contour_integral, square_contour_arguments, (1, 2, 30)),
     Program(scattering_self_energies, self_energy_arguments, (1, 2, 4)),
+    Program(products_of_temporaries, lambda size, rng: (complex_array(rng, size),), (1, 100, 20_000, 150_000)),
     Program(phase_and_power, lambda size, rng: (complex_array(rng, size),), (1, 100, 150_000)),
 ]

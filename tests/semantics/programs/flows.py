@@ -108,7 +108,7 @@ def advance(field, un, vn, gradient, step, dx, dy, viscosity):
     )
 
 
-def channel_flow(u, v, pressure, step, dx, dy, force, viscosity=0.1):
+def channel_flow(u, v, pressure, step, dx, dy, force, viscosity=0.5):
     """A force drives fluid between two walls until the flow is steady; returns the number of steps."""
     udiff = 1
     steps = 0

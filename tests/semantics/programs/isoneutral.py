@@ -101,4 +101,4 @@ def mixing_arguments(size, rng):
     return *fields, 1.5, 2.5, 1000.0, *tensor, np.zeros(triads), np.zeros(triads), np.zeros(triads)
 
 
-PROGRAMS = [Program(isoneutral_mixing, mixing_arguments, (1, 10, 90), tiled=True)]
+PROGRAMS = [Program(isoneutral_mixing, mixing_arguments, (1, 10, 84), tiled=True)]
