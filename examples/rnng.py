@@ -1,12 +1,14 @@
-"""A recurrent neural network grammar parses sentences: beam search over a program with classes, lists, dicts and sorting.
+"""A recurrent neural network grammar parses sentences: beam search with classes, lists, dicts and sorting.
 
-The model is the discriminative parser of Dyer, Kuncoro, Ballesteros and Smith, "Recurrent Neural Network Grammars" (2016).
-A tree is built by three kinds of actions: open a nonterminal, shift the next word, reduce the open nonterminal and what
-stands on it to one constituent. An LSTM each summarises the stack, the words to come and the actions so far; from the three
-summaries comes the probability of every action that is valid. The weights here are random numbers from a fixed seed, so
-only the grammar of valid actions keeps the trees sensible.
+The model is the discriminative parser of Dyer, Kuncoro, Ballesteros and Smith, "Recurrent Neural Network Grammars"
+(2016). A tree is built by three kinds of actions: open a nonterminal, shift the next word, reduce the open nonterminal
+and what stands on it to one constituent. Three LSTMs summarise the stack, the words to come and the actions so far;
+from the three summaries comes the probability of every action that is valid. The weights are random numbers from a
+fixed seed, so only the grammar of valid actions keeps the trees sensible.
 
-All of `parse` is compiled as it stands: nothing below `main` knows of gjit.
+All of `parse` is compiled as it stands: no class or function that it uses knows of gjit. Its vectors are far too short
+for regions to pay, and everything else is Python, so the scripted run is not the faster one. It is there to show that
+a program of this kind runs whole, with no call left to the interpreter, and gives the same bits.
 
 Run: python examples/rnng.py
 """
@@ -19,7 +21,8 @@ import numpy as np
 import gjit
 
 # What may stand directly below a nonterminal: tags of words, and nonterminals. A nonterminal is opened only if the next
-# word could be shifted onto it at once, so no parse gets stuck. Every tree is an S, and S takes any sequence of the others.
+# word could be shifted onto it at once, and S, the root of every tree, takes any sequence of the others: so no parse
+# gets stuck.
 RULES = {
     "S": ["NP", "VP", "PP", "ADVP"],
     "NP": ["DET", "ADJ", "NOUN", "PRON", "PP"],
@@ -339,7 +342,7 @@ def parse(model, sentence, beam_size=4):
 
 scripted = gjit.script(parse)
 
-# (compiled, plain, arguments for a size) of programs on arrays of any size; a parser has none.
+# Other examples list programs here that take arrays of any size; a parser has none.
 PROGRAMS = []
 
 

@@ -1,25 +1,49 @@
-"""TorchScript for NumPy: one typed graph from an ordinary NumPy function, fused, and bit-identical to NumPy."""
+"""TorchScript for NumPy: one typed graph from an ordinary NumPy function, fused, and bit-identical to NumPy.
 
-from gjit.api import CompiledFunction, bind, explain, rewrite, script, trace
-from gjit.errors import (
-    ArchiveError,
-    CompileError,
-    DeviceError,
-    DeviceLostError,
-    GjitError,
-    InternalError,
-    TraceError,
-    UnsupportedError,
-)
-from gjit.ir import Graph, parse_graph
-from gjit.ir.interpreter import Interpreter
-from gjit.marks import Final, annotate, export, ignore, interface, unused
-from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
-from gjit.passes.pipelines import register_pass
-from gjit.runtime.futures import Future, fork, wait
-from gjit.settings import config
+A public name is imported when it is first used, so that `import gjit` costs a program no more than it uses.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gjit.api import CompiledFunction, bind, explain, rewrite, script, trace
+    from gjit.errors import (
+        ArchiveError,
+        CompileError,
+        DeviceError,
+        DeviceLostError,
+        GjitError,
+        InternalError,
+        TraceError,
+        UnsupportedError,
+    )
+    from gjit.ir import Graph, parse_graph
+    from gjit.ir.interpreter import Interpreter
+    from gjit.marks import Final, annotate, export, ignore, interface, unused
+    from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
+    from gjit.passes.pipelines import register_pass
+    from gjit.runtime.futures import Future, fork, wait
+    from gjit.settings import config
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "gjit.api": "CompiledFunction bind explain rewrite script trace",
+    "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError UnsupportedError",
+    "gjit.ir": "Graph parse_graph",
+    "gjit.ir.interpreter": "Interpreter",
+    "gjit.marks": "Final annotate export ignore interface unused",
+    "gjit.module": "Module ModuleDict ModuleList Parameter ScriptModule Sequential script_method",
+    "gjit.passes.pipelines": "register_pass",
+    "gjit.runtime.futures": "Future fork wait",
+    "gjit.settings": "config",
+}
+"""Where each public name is defined."""
+
+_home_of = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "ArchiveError",
@@ -58,3 +82,17 @@ __all__ = [
     "unused",
     "wait",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _home_of:
+        raise AttributeError(f"module 'gjit' has no attribute {name!r}")
+    if _home_of[name] == "gjit.module":
+        importlib.import_module("gjit.api")  # hands `script` to the modules, which stand below it
+    value = getattr(importlib.import_module(_home_of[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -16,6 +16,7 @@ from gjit.ir.graph import Graph
 from gjit.ir.rewrite import rewrite_graph
 from gjit.module import Module, set_script
 from gjit.module.compiling import compile_module
+from gjit.ops.barriers import writes_by_nature
 from gjit.report import Explanation, explain_plan
 from gjit.runtime.binding import bind_graph, captures_of
 from gjit.runtime.compiled import Compiled, scripted, traced
@@ -38,7 +39,10 @@ class CompiledFunction(Generic[P, R]):
     __wrapped__: Callable[P, R]
 
     def __init__(self, compiled: Compiled, function: Callable[P, R]):
-        functools.update_wrapper(self, function)
+        assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if hasattr(function, name)]
+        functools.update_wrapper(self, function, assigned, () if isinstance(function, Module) else ("__dict__",))
+        for name in ("__name__", "__qualname__"):
+            setattr(self, name, getattr(function, name, type(function).__name__))
         self._compiled = compiled
 
     @staticmethod
@@ -282,7 +286,7 @@ def rewrite(graph: Graph, pattern: Callable, replacement: Callable) -> int:
     graphs = [capture_function(function)[0] for function in (pattern, replacement)]
     if len(graphs[0].parameters) != len(graphs[1].parameters):
         raise GjitError("the pattern and the replacement take different numbers of parameters")
-    return rewrite_graph(graph, *graphs)
+    return rewrite_graph(graph, *graphs, is_barrier=writes_by_nature)
 
 
 set_script(script)

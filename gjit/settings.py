@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,9 +54,8 @@ KNOBS = {
         Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
         Knob("engine", "auto", _one_of("auto", "numpy", "native"), "how they run on a CPU"),
         Knob("threads", 0, _count, "threads for large work; 0 is one per core"),
-        Knob("cache_dir", "", str, "folder of compiled kernels"),
         Knob("dump", "", str, "folder for one numbered file per pass, plan and kernel"),
-        Knob("log", "", str, "level of the `gjit` logger: debug, info, warning"),
+        Knob("log", "", _one_of("", "debug", "info", "warning"), "level of the logger `gjit`, written to stderr"),
         Knob("check", False, _flag, "verify the graph after each pass and compare every call with NumPy"),
     )
 }
@@ -72,7 +72,7 @@ class config:
     the end of the block, in this thread (and this task) alone.
 
     Args:
-        **values: `disable`, `device`, `engine`, `threads`, `cache_dir`, `dump`, `log`, `check`.
+        **values: `disable`, `device`, `engine`, `threads`, `dump`, `log`, `check`.
 
     Raises:
         TypeError: a name that is no knob.
@@ -154,3 +154,14 @@ def _checked(name: str, value: object) -> object:
         return knob.parse(value) if isinstance(value, str) else type(knob.default)(value)
     except ValueError as error:
         raise ValueError(f"{knob.variable}={value!r}: {error}") from None
+
+
+def log(level: int, message: str, *arguments: object) -> None:
+    """Write to the logger `gjit`. The knob `log` lets messages of its level through, to stderr where nothing is set up."""
+    logger = logging.getLogger("gjit")
+    wanted = str(get("log"))
+    if wanted:
+        logger.setLevel(wanted.upper())
+        if not logger.hasHandlers():
+            logger.addHandler(logging.StreamHandler())
+    logger.log(level, message, *arguments)

@@ -76,7 +76,11 @@ def test_imports_go_only_downward(module):
         assert other == part or below or beside, f"{FILES[module]}:{line} imports {imported}, which is not below"
 
 
-@pytest.mark.parametrize("module", FILES)
+EAGER = [module for module in FILES if module != "gjit"]
+"""Every module but the package itself, which imports a public name when it is first used."""
+
+
+@pytest.mark.parametrize("module", EAGER)
 def test_imports_stand_at_the_top_of_the_file(module):
     tree = ast.parse(FILES[module].read_text())
     seen_code = False
@@ -93,7 +97,7 @@ def is_docstring(statement: ast.AST) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-@pytest.mark.parametrize("module", FILES)
+@pytest.mark.parametrize("module", EAGER)
 def test_no_module_is_imported_by_a_name_in_the_code(module):
     """Optional packages go through `errors.require`; the imports of the user's program have names that are data."""
     for node in ast.walk(ast.parse(FILES[module].read_text())):

@@ -7,21 +7,26 @@ import gjit
 from gjit import settings
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_set():
+    before = dict(settings._process)
+    settings._set_process({})
+    yield
+    settings._set_process(before)
+
+
 def test_default_environment_process_and_block(monkeypatch):
     assert settings.get("threads") == 0
     monkeypatch.setenv("GJIT_THREADS", "3")
     assert settings.get("threads") == 3
     gjit.config(threads=2)
-    try:
-        assert settings.get("threads") == 2
-        with gjit.config(threads=1):
-            assert settings.threads() == 1
-            with gjit.config(threads=5):
-                assert settings.get("threads") == 5
-            assert settings.get("threads") == 1
-        assert settings.get("threads") == 2
-    finally:
-        settings._set_process({})
+    assert settings.get("threads") == 2
+    with gjit.config(threads=1):
+        assert settings.threads() == 1
+        with gjit.config(threads=5):
+            assert settings.get("threads") == 5
+        assert settings.get("threads") == 1
+    assert settings.get("threads") == 2
 
 
 def test_a_block_holds_for_its_thread_alone():

@@ -25,7 +25,10 @@ from gjit.source import Span
 Load = Callable[[], Value]
 Keywords = dict[str, object]
 
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = Path(__file__).parent.parent
+_OWN_FILES = tuple(str(_PACKAGE / part) for part in ("api.py", "capture", "ir", "module", "ops", "runtime"))
+"""What stands between a tracer and the user's line; modules of gjit that are programs themselves do not."""
+
 _HEAP_TYPE = 1 << 9  # what `class` statements make; types of extension modules mostly are not
 SCRIPT_HINT = "put the part that depends on data into a function decorated with `gjit.script`, and call it here"
 
@@ -78,7 +81,7 @@ class Recorder(Examples):
     def span(self) -> Span | None:
         """The place in the user's code that is being executed."""
         frame: types.FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        while frame is not None and frame.f_code.co_filename.startswith(_OWN_FILES):
             frame = frame.f_back
         return None if frame is None else _span_of(frame)
 

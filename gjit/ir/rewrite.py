@@ -7,11 +7,11 @@ from collections import deque
 from gjit.ir.analysis import adopt_slot
 from gjit.ir.clone import clone_block_into
 from gjit.ir.graph import Constant, Graph, Node, Value
-from gjit.ir.match import Barriers, IsBarrier, Match, Pattern, writes_by_nature
+from gjit.ir.match import Barriers, IsBarrier, Match, Pattern
 from gjit.ir.types import UNKNOWN
 
 
-def rewrite_graph(graph: Graph, pattern: Graph, replacement: Graph, *, is_barrier: IsBarrier = writes_by_nature) -> int:
+def rewrite_graph(graph: Graph, pattern: Graph, replacement: Graph, *, is_barrier: IsBarrier) -> int:
     """Replace each match of `pattern` in the graph, nested blocks included, and return how many there were.
 
     Operands are matched in their order, constants exactly (`1`, `1.0` and `True` differ). Matches are replaced one
@@ -30,7 +30,8 @@ def rewrite_graph(graph: Graph, pattern: Graph, replacement: Graph, *, is_barrie
     >>> from gjit.ir.parser import parse_graph
     >>> graph = parse_graph("graph f(%u, %v) { %0 = numpy.log(%u) %1 = numpy.exp(%0) return %1 }")
     >>> pattern = parse_graph("graph before(%x) { %0 = numpy.log(%x) %1 = numpy.exp(%0) return %1 }")
-    >>> rewrite_graph(graph, pattern, parse_graph("graph after(%x) { return %x }"))
+    >>> after = parse_graph("graph after(%x) { return %x }")
+    >>> rewrite_graph(graph, pattern, after, is_barrier=lambda node: False)
     1
     >>> print(graph)
     graph f(%u, %v) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import types
 from collections import Counter
@@ -122,6 +123,7 @@ class Compiled:
                     self._reads_again, self._captured, self._plans = True, None, {}
                     return self._plan(values)
                 self._plans[key] = plan
+                settings.log(logging.INFO, "%s(%s): %d regions", plan.name, plan.signature, len(plan.regions))
                 self.statistics.signatures += 1
                 self._replace_entry()
             return plan
@@ -158,6 +160,8 @@ class Compiled:
     def _forget(self, changed: list[CaptureSlot]) -> None:
         """Drop what relied on names that have changed; names that keep changing become loads."""
         self.statistics.guard_failures += 1
+        names = ", ".join(slot.name for slot in changed)
+        settings.log(logging.INFO, "%s: captured again, since %s changed", self.function.__qualname__, names)
         for slot in changed:
             self._failures[id(slot.namespace), slot.name] += 1
         self._loads = frozenset(name for name, count in self._failures.items() if count >= GUARD_FAILURES)

@@ -8,7 +8,8 @@ import pytest
 
 from gjit.ir.parser import parse_graph
 from gjit.ir.printer import print_graph
-from gjit.ir.rewrite import rewrite_graph
+from gjit.ir.rewrite import rewrite_graph as rewrite_with_barriers
+from gjit.ops.barriers import writes_by_nature
 from gjit.ir.verify import verify_graph
 
 MULTIPLY_ADD = """
@@ -24,6 +25,10 @@ graph fused(%a, %b, %c) {
   return %0
 }
 """
+
+
+def rewrite_graph(graph, pattern, replacement):
+    return rewrite_with_barriers(graph, pattern, replacement, is_barrier=writes_by_nature)
 
 
 def rewritten(text: str, pattern: str, replacement: str) -> tuple[int, str]:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("small_tiles")
 def test_each_op_warns_once_with_the_text_and_order_of_numpy(state):
     x, y = arrays("f8", "f8")
     with np.errstate(**state):
-        assert assert_same(risky, x * 1e6, y).tiled == 1
+        assert assert_same(risky, x, y).tiled == 1
 
 
 def test_warnings_name_the_line_of_the_user_and_are_shown_once_for_it(recwarn):

@@ -149,9 +149,9 @@ def test_a_power_whose_exponent_is_an_input_runs_op_by_op_for_python_numbers():
 
 
 def test_a_signature_is_planned_once():
-    program = Program(chain, *arrays("f8", "f8"))
+    program = Program(chain, *(np.ones(SIZE),) * 2)
     for _ in range(3):
-        program.tiled(*arrays("f8", "f8"))
-    program.tiled(*arrays("f4", "f8"))
+        program.tiled(*(np.ones(SIZE),) * 2)
+    program.tiled(np.ones(SIZE, "f4"), np.ones(SIZE))
     assert program.region.tiled == 4
     assert len(program.region.programs()) == 1, "the same text serves both"

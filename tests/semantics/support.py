@@ -1,4 +1,4 @@
-"""How the tests of the language run a program: compiled and plain, on every argument set, on small and on cut arrays."""
+"""How the tests of the language run a program: compiled and plain, on every argument set, whole and in tiles."""
 
 from __future__ import annotations
 

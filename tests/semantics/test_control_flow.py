@@ -426,7 +426,7 @@ def test_the_name_of_a_caught_exception_is_unbound_afterwards():
             message = str(error)
             number = -1
         if text == "late":
-            return error
+            return error  # noqa: F821 - unbound here, which is what is tested
         return number, message
 
     check(swallow, call("x"), call("12"), call("late"))

@@ -92,7 +92,7 @@ def test_closures_of_a_call_die_with_it():
     for function in (program, gjit.script(program)):
         function(np.ones(10), references)
     gc.collect()
-    assert [reference() for reference in references] == [None, None]
+    assert all(reference() is None for reference in references)
 
 
 def test_names_are_distinct():

@@ -117,9 +117,7 @@ PROGRAMS = [
     Program(solve_by_lu, lambda size, rng: (dominant(size, rng), rng.random(size)), (1, 2, 40)),
     Program(durbin, lambda size, rng: (0.5 * rng.random(size),), (1, 2, 200)),
     Program(gram_schmidt, lambda size, rng: (rng.random((size + 3, size)),), (1, 3, 40)),
-    Program(
-        triangular_solve, lambda size, rng: (dominant(size, rng), np.zeros(size), rng.random(size)), (1, 3, 200)
-    ),
+    Program(triangular_solve, lambda size, rng: (dominant(size, rng), np.zeros(size), rng.random(size)), (1, 3, 200)),
     Program(lapack_solve, lambda size, rng: (dominant(size, rng), rng.random(size)), (1, 3, 60)),
     Program(lapack_tridiagonal, tridiagonal_arguments, (2, 3, 1000)),
 ]

@@ -87,9 +87,7 @@ def sparse_arguments(size, rng):
 PROGRAMS = [
     Program(crc16, lambda size, rng: (rng.integers(0, 256, size).astype(np.uint8),), (1, 2, 600)),
     Program(nussinov, lambda size, rng: (size, rng.integers(0, 4, size).astype(np.int32)), (1, 2, 30)),
-    Program(
-        floyd_warshall, lambda size, rng: (rng.integers(1, 1000, (size, size)).astype(np.int32),), (1, 2, 60, 370)
-    ),
+    Program(floyd_warshall, lambda size, rng: (rng.integers(1, 1000, (size, size)).astype(np.int32),), (1, 2, 60, 370)),
     Program(sparse_rows, sparse_arguments, (1, 5, 300)),
     Program(sieve, lambda size, rng: (size,), (2, 100, 200_000)),
 ]

@@ -56,8 +56,8 @@ def isoneutral_mixing(temperature, salinity, mask, depths, dx, dy, diffusivity, 
         for ip in range(2):
             column = slice(1 + ip, -2 + ip)
             along = rho_t[column, 1:-1, 1:] * t_x[1:-2, 1:-1, 1:] + rho_s[column, 1:-1, 1:] * s_x[1:-2, 1:-1, 1:]
-            down = rho_t[column, 1:-1, 1:] * t_z[column, 1:-1, level] + rho_s[column, 1:-1, 1:] * (
-                s_z[column, 1:-1, level]
+            down = (
+                rho_t[column, 1:-1, 1:] * t_z[column, 1:-1, level] + rho_s[column, 1:-1, 1:] * s_z[column, 1:-1, level]
             )
             slope = -along / (np.minimum(0.0, down) - EPSILON)
             weight = taper(slope)
@@ -80,8 +80,9 @@ def isoneutral_mixing(temperature, salinity, mask, depths, dx, dy, diffusivity, 
         level = slice(kr, -1 + kr or None)
         for ip in range(2):
             column = slice(ip, -2 + ip or None)
-            along = rho_t[1:-1, 1:-1, level] * t_x[column, 1:-1, level] + rho_s[1:-1, 1:-1, level] * (
-                s_x[column, 1:-1, level]
+            along = (
+                rho_t[1:-1, 1:-1, level] * t_x[column, 1:-1, level]
+                + rho_s[1:-1, 1:-1, level] * s_x[column, 1:-1, level]
             )
             down = rho_t[1:-1, 1:-1, level] * t_z[1:-1, 1:-1, :-1] + rho_s[1:-1, 1:-1, level] * s_z[1:-1, 1:-1, :-1]
             slope = -along / (np.minimum(0.0, down) - EPSILON)

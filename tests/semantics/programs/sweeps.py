@@ -30,9 +30,9 @@ def alternating_directions(steps, u):
         q[1:-1, 0] = v[0, 1:-1]
         for j in range(1, n - 1):
             p[1:-1, j] = -c / (a * p[1:-1, j - 1] + b)
-            q[1:-1, j] = (
-                -d * u[j, :-2] + (1.0 + 2.0 * d) * u[j, 1:-1] - f * u[j, 2:] - a * q[1:-1, j - 1]
-            ) / (a * p[1:-1, j - 1] + b)
+            q[1:-1, j] = (-d * u[j, :-2] + (1.0 + 2.0 * d) * u[j, 1:-1] - f * u[j, 2:] - a * q[1:-1, j - 1]) / (
+                a * p[1:-1, j - 1] + b
+            )
         v[-1, 1:-1] = 1.0
         for j in range(n - 2, 0, -1):
             v[j, 1:-1] = p[1:-1, j] * v[j + 1, 1:-1] + q[1:-1, j]
@@ -42,9 +42,9 @@ def alternating_directions(steps, u):
         q[1:-1, 0] = u[1:-1, 0]
         for j in range(1, n - 1):
             p[1:-1, j] = -f / (d * p[1:-1, j - 1] + e)
-            q[1:-1, j] = (
-                -a * v[:-2, j] + (1.0 + 2.0 * a) * v[1:-1, j] - c * v[2:, j] - d * q[1:-1, j - 1]
-            ) / (d * p[1:-1, j - 1] + e)
+            q[1:-1, j] = (-a * v[:-2, j] + (1.0 + 2.0 * a) * v[1:-1, j] - c * v[2:, j] - d * q[1:-1, j - 1]) / (
+                d * p[1:-1, j - 1] + e
+            )
         u[1:-1, -1] = 1.0
         for j in range(n - 2, 0, -1):
             u[1:-1, j] = p[1:-1, j] * u[1:-1, j + 1] + q[1:-1, j]
@@ -74,9 +74,9 @@ def vertical_advection(tendency, vertical_wind, wind, position, stage_tendency, 
         lower = inflow * FORWARD_WEIGHT
         upper[:, :, k] = outflow * FORWARD_WEIGHT
         diagonal = inverse_step - lower - upper[:, :, k]
-        correction = -(inflow * BACKWARD_WEIGHT) * (wind[:, :, k - 1] - wind[:, :, k]) - (
-            outflow * BACKWARD_WEIGHT
-        ) * (wind[:, :, k + 1] - wind[:, :, k])
+        correction = -(inflow * BACKWARD_WEIGHT) * (wind[:, :, k - 1] - wind[:, :, k]) - (outflow * BACKWARD_WEIGHT) * (
+            wind[:, :, k + 1] - wind[:, :, k]
+        )
         right[:, :, k] = inverse_step * position[:, :, k] + tendency[:, :, k] + stage_tendency[:, :, k] + correction
         divided = 1.0 / (diagonal - upper[:, :, k - 1] * lower)
         upper[:, :, k] = upper[:, :, k] * divided

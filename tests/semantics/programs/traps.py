@@ -179,6 +179,17 @@ def column_recurrence(x):
         x[:, j] = 0.9 * x[:, j - 1] + 0.1 * x[:, j]
 
 
+def add(first, second):
+    """The parameters are names, so that neither is a temporary."""
+    return first + second
+
+
+def layouts_of_temporaries(x, y):
+    """Above 256 KiB, NumPy adds into a temporary without a name, whose layout the sum then has."""
+    named = np.exp(y)
+    return x + np.exp(y), x + named, add(x, np.exp(y)), np.add(x, np.exp(y)), (x + 1.0) * np.sin(y)
+
+
 def one(count):
     """Vectors, as the first argument to the last."""
 
@@ -215,4 +226,9 @@ PROGRAMS = [
     Program(tuple_stores, one(3), (1, 50)),
     Program(shapes_and_dtypes_as_arguments, lambda size, rng: (size, size + 1), (1, 50)),
     Program(column_recurrence, square, (1, 2, 40)),
+    Program(
+        layouts_of_temporaries,
+        lambda size, rng: (rng.random((size, size)), np.asfortranarray(rng.random((size, size)))),
+        (2, 50, 200, 400),
+    ),
 ]

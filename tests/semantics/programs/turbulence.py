@@ -79,8 +79,8 @@ def step_turbulent_energy(tke, stability, shear, wind, bottom, forcing, thicknes
     diffusivity = np.maximum(BACKGROUND, viscosity / prandtl)
 
     exchange = np.zeros_like(tke)
-    exchange[:, :, :-1] = step / thickness[np.newaxis, np.newaxis, 1:] * 0.5 * (
-        viscosity[:, :, :-1] + viscosity[:, :, 1:]
+    exchange[:, :, :-1] = (
+        step / thickness[np.newaxis, np.newaxis, 1:] * 0.5 * (viscosity[:, :, :-1] + viscosity[:, :, 1:])
     )
     lower = np.zeros_like(tke)
     upper = np.zeros_like(tke)
