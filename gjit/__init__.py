@@ -32,7 +32,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "gjit.api": "CompiledFunction bind explain rewrite script trace",
-    "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError UnsupportedError",
+    "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
+    "UnsupportedError",
     "gjit.ir": "Graph parse_graph",
     "gjit.ir.interpreter": "Interpreter",
     "gjit.marks": "Final annotate export ignore interface unused",

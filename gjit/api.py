@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from gjit.capture.script import capture_function
 from gjit.capture.trace import python_function, trace_function
@@ -37,6 +37,7 @@ class CompiledFunction(Generic[P, R]):
 
     _compiled: Compiled
     __wrapped__: Callable[P, R]
+    __qualname__: str
 
     def __init__(self, compiled: Compiled, function: Callable[P, R]):
         assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if hasattr(function, name)]
@@ -54,13 +55,15 @@ class CompiledFunction(Generic[P, R]):
         return cls(compiled, function)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
-        return self._compiled.call(*arguments, **keywords)
+        return cast(R, self._compiled.call(*arguments, **keywords))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __reduce__(self) -> str:
-        return self.__qualname__  # pickled by name, as the plain function would be
+    def __reduce__(self) -> str | tuple:
+        if "<locals>" in self.__qualname__ or "<lambda>" in self.__qualname__:
+            return script, (self.__wrapped__,)  # by value, where the pickler (cloudpickle) can copy the plain function
+        return self.__qualname__  # by name, as the plain function would be
 
     def __repr__(self) -> str:
         return f"<gjit function {self.__qualname__}>"
@@ -133,8 +136,8 @@ def script(
 def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) -> Any:
     """Compile an ordinary NumPy function from its source.
 
-    The compiled function does what the plain one does: values, dtypes, mutated arguments, exceptions, printed text. It is
-    captured when it is first called (or when `.graph` is read).
+    The compiled function does what the plain one does: values, dtypes, mutated arguments, exceptions, printed text. It
+    is captured when it is first called (or when `.graph` is read).
 
     Args:
         fn: a function, lambda, method or class; or a `Module`, which gives a compiled copy of it and of its submodules
@@ -175,7 +178,7 @@ def _script_class(cls: type, strict: bool) -> type:
     return cls
 
 
-def _script_member(member: object, strict: bool) -> object:
+def _script_member(member: Any, strict: bool) -> Any:
     match member:
         case types.FunctionType() if member.__code__.co_filename != "<string>":
             return script(member, strict=strict)
@@ -184,8 +187,8 @@ def _script_member(member: object, strict: bool) -> object:
         case classmethod():
             return classmethod(_script_member(member.__func__, strict))
         case property():
-            parts = (_script_member(part, strict) for part in (member.fget, member.fset, member.fdel))
-            return property(*parts, doc=member.__doc__)
+            fget, fset, fdel = (_script_member(part, strict) for part in (member.fget, member.fset, member.fdel))
+            return property(fget, fset, fdel, member.__doc__)
     return member
 
 
@@ -217,9 +220,8 @@ def trace(
     """
     examples = _as_inputs(example_inputs)
     graph = trace_function(fn_or_module, examples)
-    function = python_function(fn_or_module)
-    plain = function.__func__ if isinstance(function, types.MethodType) else function
-    compiled = traced(fn_or_module, graph, plain)
+    function: Any = python_function(fn_or_module)
+    compiled = traced(fn_or_module, graph, getattr(function, "__func__", function))
     result = CompiledFunction.of(compiled, fn_or_module)
     if check:
         for inputs in (examples, *map(_as_inputs, check_inputs or ())):
@@ -283,7 +285,7 @@ def rewrite(graph: Graph, pattern: Callable, replacement: Callable) -> int:
     >>> rewrite(f.graph, lambda a: np.log(1.0 + a), lambda a: np.log1p(a))
     1
     """
-    graphs = [capture_function(function)[0] for function in (pattern, replacement)]
+    graphs = [capture_function(cast(types.FunctionType, function))[0] for function in (pattern, replacement)]
     if len(graphs[0].parameters) != len(graphs[1].parameters):
         raise GjitError("the pattern and the replacement take different numbers of parameters")
     return rewrite_graph(graph, *graphs, is_barrier=writes_by_nature)

@@ -59,7 +59,7 @@ def export(fn: F) -> F:
 
 
 def interface(cls: C) -> C:
-    """Mark a class that only says which methods others have. Python's own rules decide what fits; nothing is checked."""
+    """Mark a class that only says which methods others have. Python's own rules decide what fits."""
     return cls
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from gjit.capture.program import Fallback, Program
-from gjit.ir.graph import Graph, Node
+from gjit.ir.graph import Node
 from gjit.runtime.plan import Plan
 
 
@@ -51,8 +51,7 @@ class Explanation:
         for region in self.details:
             lines.append(f"  region {region.index} of {region.function}, {region.lines}: {', '.join(region.ops)}")
             lines.append(f"    in: {', '.join(region.inputs)}  out: {', '.join(region.outputs) or 'a store'}")
-        for fallback in self.fallbacks:
-            lines.append(f"  host call of {fallback.function} ({fallback.place}): {fallback.reason}")
+        lines.extend(f"  {each.function} ({each.place}): {each.reason}" for each in self.fallbacks)
         lines.append("host program:")
         lines.extend("  " + line for line in self.code.rstrip().splitlines())
         return "\n".join(lines)
@@ -60,15 +59,14 @@ class Explanation:
 
 def explain_plan(plan: Plan, program: Program) -> Explanation:
     """The explanation of one plan."""
-    details = tuple(
-        _region_report(name, node) for name, graph in plan.graphs.items() for node in graph.all_nodes() if node.op == "region"
-    )
+    nodes = [(name, node) for name, graph in plan.graphs.items() for node in graph.all_nodes()]
+    details = tuple(_region_report(name, node) for name, node in nodes if node.op == "region")
     return Explanation(
         function=plan.name,
         signature=plan.signature,
         regions=len(details),
         details=details,
-        fallbacks=(*program.refused.values(), *_unknown_calls(plan.graphs)),
+        fallbacks=(*program.refused.values(), *(_library_op(node) for _, node in nodes if node.op == "library")),
         transfers=0,
         code=plan.code,
     )
@@ -89,14 +87,8 @@ def _region_report(function: str, node: Node) -> RegionReport:
     )
 
 
-def _unknown_calls(graphs: dict[str, Graph]) -> list[Fallback]:
-    """Calls of Python functions outside the user's code."""
-    found = []
-    for graph in graphs.values():
-        for node in graph.all_nodes():
-            if node.op == "library":
-                found.append(Fallback(str(node.attributes["function"]), str(node.span or ""), "library op: runs whole"))
-    return found
+def _library_op(node: Node) -> Fallback:
+    return Fallback(str(node.attributes["function"]), str(node.span or ""), "library op: runs as one call of NumPy")
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Knob:
     """One knob: `GJIT_<NAME>` in the environment, `name` in `gjit.config`."""
 
     name: str
-    default: object
+    default: bool | int | str
     parse: Callable[[str], object]
     help: str
 
@@ -132,7 +133,7 @@ def get(name: str) -> object:
 
 def threads() -> int:
     """How many threads large work may use."""
-    count = get("threads")
+    count = int(str(get("threads")))
     return count or len(os.sched_getaffinity(0))
 
 
@@ -146,7 +147,7 @@ def dump_folder() -> Path | None:
     return path
 
 
-def _checked(name: str, value: object) -> object:
+def _checked(name: str, value: Any) -> object:
     knob = KNOBS.get(name)
     if knob is None:
         raise TypeError(f"gjit has no knob {name!r}; it has {', '.join(KNOBS)}")
@@ -157,7 +158,7 @@ def _checked(name: str, value: object) -> object:
 
 
 def log(level: int, message: str, *arguments: object) -> None:
-    """Write to the logger `gjit`. The knob `log` lets messages of its level through, to stderr where nothing is set up."""
+    """Write to the logger `gjit`. The knob `log` lets messages of its level through, to stderr if nothing is set up."""
     logger = logging.getLogger("gjit")
     wanted = str(get("log"))
     if wanted:

@@ -8,8 +8,12 @@ import linecache
 import sys
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_PROMPT = "<stdin>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Span:
 class FunctionSource:
     """The syntax tree of one function; its positions are those of the user's file."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    node: Definition
     file: str
 
     def span(self, node: ast.AST) -> Span:
@@ -57,15 +61,24 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     Raises OSError where no source can be found (built-ins, code made by `exec`).
     """
     code = function.__code__
-    tree = _parse_file(code.co_filename)
-    candidates = _parse_history(code) if tree is None and code.co_filename == "<stdin>" else [tree or _parse_snippet(function)]
-    for candidate in candidates:
-        found = [node for node in ast.walk(candidate) if _matches(node, code)]
-        if len(found) > 1 or code.co_filename == "<stdin>":
-            found = [node for node in found if _same_code(node, code, candidate)] or found[: code.co_filename != "<stdin>"]
+    for tree in _trees(function):
+        found = [node for node in ast.walk(tree) if _matches(node, code)]
+        if len(found) > 1 or code.co_filename == _PROMPT:
+            exact = [node for node in found if _same_code(node, code, tree)]
+            found = exact if exact or code.co_filename == _PROMPT else found
         if found:
-            return FunctionSource(found[0], code.co_filename)
+            return FunctionSource(cast(Definition, found[0]), code.co_filename)
     raise OSError("its file does not hold the definition any more")
+
+
+def _trees(function: types.FunctionType) -> Iterable[ast.Module]:
+    """Where the definition may be: its file, else what was typed at the prompt, else the lines that Python finds."""
+    tree = _parse_file(function.__code__.co_filename)
+    if tree is not None:
+        return [tree]
+    if function.__code__.co_filename == _PROMPT:
+        return _parse_history(function.__code__)
+    return [_parse_snippet(function)]
 
 
 def has_source(function: types.FunctionType) -> bool:
@@ -164,7 +177,7 @@ def _covers(node: ast.AST, code: types.CodeType) -> bool:
     return all(start <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places)
 
 
-def _codes(code: types.CodeType):
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant

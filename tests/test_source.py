@@ -26,12 +26,13 @@ pair = (lambda x: x + 1, lambda x: x + 2)
 
 def outer():
     if True:
+
         def inner(x):
             """Text at a lower indent:
-no indent, 'quotes' and a # sign
-"""
-            return (x +
-  1)
+            no indent, 'quotes' and a # sign
+            """
+            return x + 1
+
     return inner
 
 
@@ -86,7 +87,8 @@ def test_a_notebook_cell():
 
 
 def test_the_program_of_the_command_line():
-    program = "from gjit.source import function_source\ndef f(x):\n    return x * 7\nprint(function_source(f).node.body[0].lineno)"
+    program = "from gjit.source import function_source\ndef f(x):\n    return x * 7\n"
+    program += "print(function_source(f).node.body[0].lineno)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "3\n"
 

@@ -53,9 +53,7 @@ class Assignments(Expressions):
         stars = [index for index, target in enumerate(targets) if isinstance(target, ast.Starred)]
         before = stars[0] if stars else len(targets)
         after = len(targets) - before - 1 if stars else 0
-        node = self.builder.node(
-            "unpack", [value], results=len(targets), before=before, star=bool(stars), after=after
-        )
+        node = self.builder.node("unpack", [value], results=len(targets), before=before, star=bool(stars), after=after)
         for target, result in zip(targets, node.results, strict=True):
             self.assign(target.value if isinstance(target, ast.Starred) else target, result)
 

@@ -100,10 +100,11 @@ class Calls(CaptureState):
     def _scripted_arguments(self, name: str, inputs: list[Value], labels: tuple[str, ...]) -> list[Value]:
         """Functions that a built-in will call are given to it as their graphs run them."""
         positions = CALLS_ITS_ARGUMENT.get(name, ())
-        return [
-            self.builder.add("scripted", [value]) if (label or index) in positions and _may_be_user_function(value) else value
+        given = [
+            (value, (label or index) in positions and _may_be_user_function(value))
             for index, (value, label) in enumerate(zip(inputs, labels, strict=True))
         ]
+        return [self.builder.add("scripted", [value]) if is_called else value for value, is_called in given]
 
     def _call(self, callee: Value, node: ast.Call) -> Value:
         inputs, labels = self.arguments(node)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gjit.capture.assignments import Assignments
-from gjit.capture.patterns import Pattern
 from gjit.capture.names import bound_names
+from gjit.capture.patterns import Pattern
 from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.ir.types import CELL
 
@@ -54,7 +54,9 @@ class Control(Assignments):
         bodies = (node.body, node.orelse)
         self.branches(branch, [(branch.add_block(), lambda body=body: self.statements(body)) for body in bodies])
 
-    def branches(self, node: Node, bodies: list[tuple[Block, Callable[[], None]]], *, falls_through: bool = False) -> None:
+    def branches(
+        self, node: Node, bodies: list[tuple[Block, Callable[[], None]]], *, falls_through: bool = False
+    ) -> None:
         """Lower alternative blocks; what any of them assigned becomes a result of the node.
 
         `falls_through` says that the code after the node may run although no block ends.

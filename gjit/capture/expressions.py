@@ -126,7 +126,8 @@ class Expressions(Calls):
         return self.builder.add("getitem", [owner, self.expression(node.slice)])
 
     def lower_Slice(self, node: ast.Slice) -> Value:
-        parts = [Constant(None) if part is None else self.expression(part) for part in (node.lower, node.upper, node.step)]
+        bounds = (node.lower, node.upper, node.step)
+        parts = [Constant(None) if part is None else self.expression(part) for part in bounds]
         if all(isinstance(part, Constant) for part in parts):
             return Constant(slice(*(part.value for part in parts)))
         return self.builder.add("slice", parts)

@@ -138,9 +138,7 @@ def bindings_in(body: list) -> Iterator[tuple[str, ast.AST]]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 yield (alias.asname or alias.name.split(".")[0]), node
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name, node
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name, node
         elif isinstance(node, ast.MatchMapping) and node.rest:
             yield node.rest, node

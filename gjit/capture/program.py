@@ -79,16 +79,13 @@ class Program:
 
     def is_scripted(self, function: types.FunctionType) -> bool:
         """Whether calls of `function` become calls of its graph."""
-        return (
-            id(function) not in self.refused
-            and not is_ignored(function)
-            and is_user_code(function, self.package)
-        )
+        return id(function) not in self.refused and not is_ignored(function) and is_user_code(function, self.package)
 
     def is_load(self, resolved: Resolved) -> bool:
         """Whether a name is read each time, although what it holds is immutable."""
-        changeable = self.has_host_calls and is_immutable(resolved.value) and not is_stable_namespace(resolved.namespace)
-        return changeable or (id(resolved.namespace), resolved.name) in self.loads
+        if self.has_host_calls and is_immutable(resolved.value) and not is_stable_namespace(resolved.namespace):
+            return True
+        return (id(resolved.namespace), resolved.name) in self.loads
 
     def note_host_call(self) -> None:
         if not self.has_host_calls:
@@ -97,5 +94,6 @@ class Program:
 
     def refuse(self, function: types.FunctionType, error: UnsupportedError) -> None:
         self.has_host_calls = True
-        self.refused[id(function)] = Fallback(function.__qualname__, str(error.span or ""), error.problem)
+        reason = f"host call: {error.problem}"
+        self.refused[id(function)] = Fallback(function.__qualname__, str(error.span or ""), reason)
         self.kept.append(function)

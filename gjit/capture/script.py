@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import types
 
+from gjit.capture.names import bound_names, parameter_names, walk_scope
 from gjit.capture.program import CalleeRefused, CaptureAgain, Program
 from gjit.capture.resolve import is_user_code
-from gjit.capture.names import bound_names, parameter_names, walk_scope
 from gjit.capture.scope import Scope, analyse
 from gjit.capture.statements import Statements
 from gjit.errors import UnsupportedError
@@ -15,7 +15,7 @@ from gjit.ir.builder import Builder
 from gjit.ir.capturable import graph_of, has_graph
 from gjit.ir.graph import Constant, Graph, Parameter, ParameterKind, Value
 from gjit.ir.types import CELL
-from gjit.source import FunctionSource, Span, function_source
+from gjit.source import FunctionSource, function_source
 
 
 def capture_function(
@@ -80,9 +80,7 @@ class FunctionCapture(Statements):
         self.body(self.source.node, graph.block.parameters, {})
         return graph
 
-    def body(
-        self, node: ast.FunctionDef | ast.Lambda, parameters: list[Value], environment: dict[str, Value]
-    ) -> None:
+    def body(self, node: ast.FunctionDef | ast.Lambda, parameters: list[Value], environment: dict[str, Value]) -> None:
         """Lower parameters and statements into the current block."""
         self._refuse_generators(node)
         self.scope = analyse(node, self.keeps_exceptions)

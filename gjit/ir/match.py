@@ -11,6 +11,7 @@ from gjit.ir.graph import Block, Constant, Graph, Node, Value
 IsBarrier = Callable[[Node], bool]
 """Whether computations may not be moved across a node: it writes, or runs code that may."""
 
+
 @dataclass(slots=True)
 class Match:
     """One place where a pattern occurs: the node of its result, every node, and the value of each parameter."""

@@ -20,8 +20,8 @@ _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 def compile_module(module: M, script: Script) -> M:
     """A copy of `module` and of all modules in it whose `forward` and exported methods are compiled.
 
-    Parameters, buffers and every other attribute are the same objects, so training either trains both. The copy is an instance of the
-    module's class; a module that is held in two places is copied once.
+    Parameters, buffers and every other attribute are the same objects, so training either trains both. The copy is an
+    instance of the module's class; a module that is held in two places is copied once.
 
     Args:
         module: not changed.
@@ -37,7 +37,7 @@ class _Compiler:
 
     def module(self, module: Any) -> Any:
         if id(module) not in self.made:
-            cls = compiled_class(type(module), self.script)
+            cls: Any = compiled_class(type(module), self.script)
             copy = self.made[id(module)] = cls.__new__(cls)
             copy.__dict__.update({name: self.value(value) for name, value in module.__dict__.items()})
             for registry in ("_parameter_names", "_buffer_names"):

@@ -43,9 +43,7 @@ for _name in ("if", "and", "or"):
 for _name in ("for", "while", "try", "with", "match", "comprehension.for", "comprehension.if", "call", "invoke"):
     _row(_name)
 _row("import")
-table.add(
-    Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee, effects=Effect.ALLOCATES, views=(0,))
-)
+table.add(Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee, effects=Effect.ALLOCATES, views=(0,)))
 _row("region", in_blocks)
 _row("comprehension", OPAQUE, _comprehension_types)
 _row("function", Effect.ALLOCATES, fixed(FUNCTION))

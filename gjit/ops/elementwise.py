@@ -12,38 +12,112 @@ from gjit.ops.probe import probed
 from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 from gjit.ops.rules import ufunc_types
 
-UFUNCS = [
-    np.add, np.subtract, np.multiply, np.divide, np.floor_divide, np.remainder, np.fmod, np.divmod, np.power,
-    np.float_power, np.negative, np.positive, np.absolute, np.fabs, np.sign, np.reciprocal, np.square, np.sqrt, np.cbrt,
-    np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.logaddexp, np.logaddexp2,
-    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.hypot,
-    np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh, np.degrees, np.radians, np.deg2rad, np.rad2deg,
-    np.rint, np.floor, np.ceil, np.trunc, np.conjugate, np.copysign, np.nextafter, np.spacing, np.ldexp,
-    np.frexp, np.modf, np.heaviside, np.gcd, np.lcm, np.maximum, np.minimum, np.fmax, np.fmin,
-    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.isnan, np.isinf, np.isfinite, np.signbit,
-    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.bitwise_count,
-]  # fmt: skip
+UFUNCS: list[np.ufunc] = []
 """Every ufunc of NumPy with a numeric loop and no core dimensions."""
 
-_NEVER_FAIL = {
-    np.negative, np.positive, np.conjugate, np.logical_not, np.invert, np.isnan, np.isinf, np.isfinite, np.signbit,
-    np.bitwise_count,
-}  # fmt: skip
 
-for _ufunc in UFUNCS:
-    table.add(
-        Op(
-            name=f"numpy.{_ufunc.__name__}",
-            kind=Kind.ELEMENTWISE,
-            function=_ufunc,
-            types=ufunc_types(_ufunc),
-            effects=computes_quietly if _ufunc in _NEVER_FAIL else computes,
-            layout_free=_ufunc in LAYOUT_FREE_UFUNCS,
-        )
-    )
+def _ufunc(ufunc: np.ufunc, kinds: str = "", exact: str = "", **rest) -> None:
+    """One row. `kinds` are the kinds of operands with a kernel, `exact` those of them that keep NumPy's bits."""
+    operands = ", ".join(f"{{{position}}}" for position in range(ufunc.nin))
+    kernel = f"np_{ufunc.__name__}({operands})" if kinds else None
+    free = ufunc in LAYOUT_FREE_UFUNCS
+    rest = {"effects": computes, "layout_free": free, "kernel": kernel, "kinds": kinds, "exact_kinds": exact, **rest}
+    types = ufunc_types(ufunc)
+    table.add(Op(name=f"numpy.{ufunc.__name__}", kind=Kind.ELEMENTWISE, function=ufunc, types=types, **rest))
+    UFUNCS.append(ufunc)
 
 
+_QUIET = {"effects": computes_quietly}
+
+_ufunc(np.add, "biufc", "biufc")
+_ufunc(np.subtract, "biufc", "biufc")
+_ufunc(np.multiply, "biufc", "biuf")
+_ufunc(np.divide, "fc", "f")
+_ufunc(np.floor_divide, "iuf", "iuf")
+_ufunc(np.remainder, "iuf", "iuf")
+_ufunc(np.fmod, "iuf", "iuf")
+_ufunc(np.divmod)
+_ufunc(np.power, "iuf", "iu")
+_ufunc(np.float_power, "f")
+_ufunc(np.negative, "iufc", "iufc", **_QUIET)
+_ufunc(np.positive, "iufc", "iufc", **_QUIET)
+_ufunc(np.absolute, "biufc", "biuf")
+_ufunc(np.fabs, "f", "f")
+_ufunc(np.sign, "iufc", "iuf")
+_ufunc(np.reciprocal, "fc", "f")
+_ufunc(np.square, "iufc", "iuf")
+_ufunc(np.sqrt, "f", "f")
+_ufunc(np.cbrt, "f")
+_ufunc(np.exp, "f")
+_ufunc(np.exp2, "f")
+_ufunc(np.expm1, "f")
+_ufunc(np.log, "f")
+_ufunc(np.log2, "f")
+_ufunc(np.log10, "f")
+_ufunc(np.log1p, "f")
+_ufunc(np.logaddexp, "f")
+_ufunc(np.logaddexp2, "f")
+_ufunc(np.sin, "f")
+_ufunc(np.cos, "f")
+_ufunc(np.tan, "f")
+_ufunc(np.arcsin, "f")
+_ufunc(np.arccos, "f")
+_ufunc(np.arctan, "f")
+_ufunc(np.arctan2, "f")
+_ufunc(np.hypot, "f")
+_ufunc(np.sinh, "f")
+_ufunc(np.cosh, "f")
+_ufunc(np.tanh, "f")
+_ufunc(np.arcsinh, "f")
+_ufunc(np.arccosh, "f")
+_ufunc(np.arctanh, "f")
+_ufunc(np.degrees, "f", "f")
+_ufunc(np.radians, "f", "f")
+_ufunc(np.deg2rad, "f", "f")
+_ufunc(np.rad2deg, "f", "f")
+_ufunc(np.rint, "f", "f")
+_ufunc(np.floor, "biuf", "biuf")
+_ufunc(np.ceil, "biuf", "biuf")
+_ufunc(np.trunc, "biuf", "biuf")
+_ufunc(np.conjugate, "iufc", "iufc", **_QUIET)
+_ufunc(np.copysign, "f", "f")
+_ufunc(np.nextafter, "f", "f")
+_ufunc(np.spacing, "f", "f")
+_ufunc(np.ldexp, "fi", "fi")
+_ufunc(np.frexp)
+_ufunc(np.modf)
+_ufunc(np.heaviside, "f", "f")
+_ufunc(np.gcd, "iu", "iu")
+_ufunc(np.lcm, "iu", "iu")
+_ufunc(np.maximum, "biufc", "biufc")
+_ufunc(np.minimum, "biufc", "biufc")
+_ufunc(np.fmax, "biufc", "biu")
+_ufunc(np.fmin, "biufc", "biu")
+_ufunc(np.equal, "biufc", "biufc")
+_ufunc(np.not_equal, "biufc", "biufc")
+_ufunc(np.less, "biufc", "biufc")
+_ufunc(np.less_equal, "biufc", "biufc")
+_ufunc(np.greater, "biufc", "biufc")
+_ufunc(np.greater_equal, "biufc", "biufc")
+_ufunc(np.logical_and, "biufc", "biufc")
+_ufunc(np.logical_or, "biufc", "biufc")
+_ufunc(np.logical_xor, "biufc", "biufc")
+_ufunc(np.logical_not, "biufc", "biufc", **_QUIET)
+_ufunc(np.isnan, "biufc", "biufc", **_QUIET)
+_ufunc(np.isinf, "biufc", "biufc", **_QUIET)
+_ufunc(np.isfinite, "biufc", "biufc", **_QUIET)
+_ufunc(np.signbit, "f", "f", **_QUIET)
+_ufunc(np.bitwise_and, "biu", "biu")
+_ufunc(np.bitwise_or, "biu", "biu")
+_ufunc(np.bitwise_xor, "biu", "biu")
+_ufunc(np.invert, "biu", "biu", **_QUIET)
+_ufunc(np.left_shift, "iu", "iu")
+_ufunc(np.right_shift, "iu", "iu")
+_ufunc(np.bitwise_count, "iu", "iu", **_QUIET)
+
+
+CLIP_KERNEL = {"kernel": "np_clip({0}, {1}, {2})", "kinds": "biuf", "exact_kinds": "biuf"}
+"""Of `clip` with both bounds."""
 _LAYOUT_FREE = {"where", "clip", "select", "real", "imag", "nan_to_num", "isposinf", "isneginf", "isreal", "iscomplex"}
 
 
@@ -59,8 +133,8 @@ def copies_first(node: Node) -> Effect:
     return computes(node) if "copy" not in (bind(node, np.nan_to_num) or {"copy": None}) else OPAQUE
 
 
-_row("where", "condition x y", weak="x y")
-_row("clip", "a", weak="a_min a_max min max")
+_row("where", "condition x y", weak="x y", kernel="np_where({0}, {1}, {2})", kinds="biufc", exact_kinds="biufc")
+_row("clip", "a", weak="a_min a_max min max", **CLIP_KERNEL)
 _row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,))
 _row("round", "a", sizes="decimals", method="round")
 _row("around", "a", sizes="decimals")

@@ -10,6 +10,8 @@ from gjit.ir.graph import Node
 from gjit.ir.types import BOOL, BYTES, COMPLEX, FLOAT, INT, NONE, UNKNOWN, ArrayType, ListType, Type
 from gjit.ops.arguments import NOT_CONSTANT, bind, constant, is_array, is_numeric
 from gjit.ops.effects import computes, viewing, writing
+from gjit.ops.elementwise import CLIP_KERNEL
+from gjit.ops.kernels import CAST_KERNEL
 from gjit.ops.probe import dtype_of_array, probed
 from gjit.ops.row import OPAQUE, Kind, Op, TypeRule, table
 from gjit.ops.rules import fixed
@@ -73,13 +75,13 @@ def _row(name: str, kind: Kind, types: TypeRule | None, **rest) -> None:
 _row("reshape", Kind.SHAPE, reshape_method, views=(0,))
 _row("transpose", Kind.VIEW, same_array, effects=viewing, views=(0,))
 _row("view", Kind.VIEW, probed(np.ndarray.view, "self"), effects=viewing, views=(0,))
-_casts = {"views": (0,), "is_view": cast_is_view, "layout_free": False}
+_casts = {"views": (0,), "is_view": cast_is_view, "layout_free": False, **CAST_KERNEL}
 _row("astype", Kind.ELEMENTWISE, cast_types(np.ndarray.astype), **_casts)
 _astype = {"types": cast_types(np.astype), "effects": computes, **_casts}
 table.add(Op(name="numpy.astype", kind=Kind.ELEMENTWISE, function=np.astype, **_astype))
 _row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_view=conjugate_is_view)
 _row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
-_row("clip", Kind.ELEMENTWISE, probed(np.ndarray.clip, "self", weak="min max"))
+_row("clip", Kind.ELEMENTWISE, probed(np.ndarray.clip, "self", weak="min max"), **CLIP_KERNEL)
 for _name in ("any", "all"):  # the functions take `out` by position, the methods do not
     _row(_name, Kind.REDUCTION, probed(getattr(np.ndarray, _name), "self where"), layout_free=False)
 _row("copy", Kind.CREATE, same_array)

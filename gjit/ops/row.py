@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
+import numpy as np
+
 from gjit.ir.graph import Node
 from gjit.ir.types import UNKNOWN, Type
 
@@ -47,6 +49,10 @@ OPAQUE = Effect.RAISES | Effect.READS | Effect.WRITES | Effect.ALLOCATES | Effec
 
 TypeRule = Callable[[Node], list[Type]]
 EffectRule = Callable[[Node], Effect]
+Dtypes = tuple[np.dtype, ...]
+KernelRule = Callable[[Dtypes], str | None]
+KERNEL_CHARACTERS = frozenset("?bBhHiIlLefdFD")
+"""The dtypes that kernels know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +70,10 @@ class Op:
     symbol      the operator as Python writes it
     ufunc       the ufunc that an operator is on an ndarray operand: `numpy.add` for `operator.add`
     layout_free the same bits for every memory layout, tiling and offset of the operands (float16 functions are not)
+    kernel      one element of the result in C++, from operands `{0}`, `{1}` that have the dtypes of the loop already;
+                an operator has its ufunc's. Functions `np_*` are those of the prelude. None is not in kernels
+    kinds       the kinds of operands that `kernel` is for
+    exact_kinds the kinds of operands for which the compiled kernel gives NumPy's bits on a CPU
     """
 
     name: str
@@ -78,6 +88,9 @@ class Op:
     symbol: str = ""
     ufunc: str = ""
     layout_free: bool = True
+    kernel: str | KernelRule | None = None
+    kinds: str = "biuf"
+    exact_kinds: str = ""
 
     def result_types(self, node: Node) -> list[Type]:
         """The types of the node's results; a rule that does not apply gives UNKNOWN."""
@@ -88,6 +101,29 @@ class Op:
     def effects_of(self, node: Node) -> Effect:
         """What running the node can do."""
         return self.effects(node) if callable(self.effects) else self.effects
+
+
+    def kernel_text(self, dtypes: Dtypes) -> str | None:
+        """The C++ expression for these dtypes of the loop, operands first and the result last; None where there is none.
+
+        >>> from gjit.ops import table
+        >>> table["operator.add"].kernel_text((np.dtype("f4"),) * 3)
+        'np_add({0}, {1})'
+        """
+        if self.kernel is None and self.ufunc:
+            return table[self.ufunc].kernel_text(dtypes)
+        if not all(dtype.char in KERNEL_CHARACTERS and dtype.isnative for dtype in dtypes):
+            return None
+        if not all(dtype.kind in self.kinds for dtype in dtypes[:-1]):
+            return None
+        return self.kernel(dtypes) if callable(self.kernel) else self.kernel
+
+    def kernel_exact(self, dtypes: Dtypes) -> bool:
+        """Whether `kernel_text` compiled for a CPU gives the bits of NumPy's own loop of these dtypes."""
+        if self.kernel is None and self.ufunc:
+            return table[self.ufunc].kernel_exact(dtypes)
+        exact = all(dtype.kind in self.exact_kinds for dtype in dtypes[:-1])
+        return exact and self.kernel_text(dtypes) is not None
 
 
 class Table:

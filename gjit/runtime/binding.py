@@ -8,24 +8,28 @@ from collections.abc import Mapping
 
 from gjit.capture.program import Program
 from gjit.errors import GjitError
-from gjit.ir.graph import CaptureKind, Graph, Parameter
+from gjit.ir.graph import CaptureKind, Graph
 from gjit.runtime.compiled import Compiled
 from gjit.runtime.entry import signature_text
 
-DEFAULTS, KEYWORD_DEFAULTS = "__defaults__", "__kwdefaults__"
+DEFAULTS, KEYWORD_DEFAULTS, QUALIFIED_NAME, MODULE = "__defaults__", "__kwdefaults__", "__qualname__", "__module__"
 Captures = dict[str, dict[str, object]]
 
 
 def captures_of(program: Program) -> Captures:
-    """What the graphs of a program refer to: by graph, then by the name of the slot; defaults under their own names."""
+    """What the graphs of a program refer to: by graph, then by the name of the slot.
+
+    What a function has besides its graph stands under the names of its attributes: defaults, and the names that
+    messages show.
+    """
     found: Captures = {}
     for name, graph in program.functions.items():
         found[name] = {slot.name: slot.value for slot in graph.captures}
         owner = program.owners.get(name)
-        if owner is not None and owner.__defaults__ is not None:
-            found[name][DEFAULTS] = owner.__defaults__
-        if owner is not None and owner.__kwdefaults__ is not None:
-            found[name][KEYWORD_DEFAULTS] = owner.__kwdefaults__
+        for attribute in (DEFAULTS, KEYWORD_DEFAULTS, QUALIFIED_NAME, MODULE):
+            value = getattr(owner, attribute, None)
+            if value is not None:
+                found[name][attribute] = value
     return found
 
 
@@ -58,13 +62,16 @@ def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:
         elif slot.kind is CaptureKind.GLOBAL:
             namespace[slot.name] = slot.value
             slot.namespace = namespace
-    owner = _stub(graph.name, graph.parameters, namespace, graph.span.file if graph.span else "<gjit>")
+    owner = _stub(graph, namespace, str(values.get(QUALIFIED_NAME, graph.name)))
+    owner.__module__ = str(values.get(MODULE, owner.__module__))
     owner.__defaults__ = values.get(DEFAULTS)  # type: ignore[assignment]
     owner.__kwdefaults__ = values.get(KEYWORD_DEFAULTS)  # type: ignore[assignment]
     return owner
 
 
-def _stub(name: str, parameters: list[Parameter], namespace: dict[str, object], file: str) -> types.FunctionType:
-    text = f"def stub({signature_text(parameters)}): raise RuntimeError('a graph has no plain function')"
+def _stub(graph: Graph, namespace: dict[str, object], qualified_name: str) -> types.FunctionType:
+    text = f"def stub({signature_text(graph.parameters)}): raise RuntimeError('a graph has no plain function')"
+    file = graph.span.file if graph.span else "<gjit>"
     code = next(c for c in compile(text, file, "exec").co_consts if isinstance(c, types.CodeType))
-    return types.FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
+    name = qualified_name.rpartition(".")[2]
+    return types.FunctionType(code.replace(co_name=name, co_qualname=qualified_name), namespace, name)

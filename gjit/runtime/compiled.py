@@ -33,12 +33,13 @@ GUARD_FAILURES = 8
 class Compiled:
     """The plans of one function.
 
-    A plan is immutable, and the entry is one attribute that is replaced by one store, so calls need no lock; making a plan
-    takes one.
+    A plan is immutable, and the entry is one attribute that is replaced by one store, so calls need no lock; making a
+    plan takes one.
 
     Args:
         function: the Python function: its defaults, globals and free variables are used, never its bytecode.
-        capture: gives the graph and the program, with some names (or all that hold numbers) to be looked up on each use.
+        capture: gives the graph and the program, with some names (or all that hold numbers) to be looked up on each
+            use.
         plain: what a call runs under GJIT_DISABLE; the function itself by default.
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
@@ -118,7 +119,7 @@ class Compiled:
             if plan is None:
                 _check_device()
                 plan = build_plan(graph.name, program, types_of(values), self.dynamic, self.statistics)
-                if not program.has_host_calls and runs_unknown_code(plan.graphs) and self._relies_on_numbers():
+                if self._may_miss_a_change(program, plan):
                     # code that is only known when it runs may assign a global that this plan took for a constant
                     self._reads_again, self._captured, self._plans = True, None, {}
                     return self._plan(values)
@@ -151,7 +152,10 @@ class Compiled:
         }
         return list(slots.values())
 
-    def _relies_on_numbers(self) -> bool:
+    def _may_miss_a_change(self, program: Program, plan: Plan) -> bool:
+        """Whether numbers in the graph could be assigned by code of the plan; a second capture has none, or cannot."""
+        if self._reads_again or program.has_host_calls or not runs_unknown_code(plan.graphs):
+            return False
         return any(is_immutable(slot.value) for slot in self._guards())
 
     def _changed_slots(self) -> list[CaptureSlot]:
@@ -225,4 +229,4 @@ def _check_device() -> None:
     if device not in ("auto", "cpu"):
         raise DeviceError(f"GJIT_DEVICE={device}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
     if settings.get("engine") == "native":
-        raise DeviceError("GJIT_ENGINE=native: this version of gjit has the engine numpy; set GJIT_ENGINE=numpy or auto")
+        raise DeviceError("GJIT_ENGINE=native: this version has the engine numpy; set GJIT_ENGINE=numpy or auto")

@@ -1,8 +1,8 @@
 """Calls whose callee is only known when they run.
 
-A plan never runs the user's own bytecode. A Python function, method or class of the user that turns up as a value is scripted when
-it is first called, for the program that called it; built-ins and NumPy's functions are called as they are; what cannot be
-scripted is a host call and is counted.
+A plan never runs the user's own bytecode. A Python function, method or class of the user that turns up as a value is
+scripted when it is first called, for the program that called it; built-ins and NumPy's functions are called as they
+are; what cannot be scripted is a host call and is counted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,7 +36,7 @@ NATIVE = frozenset(
 """Types of callables that are not written in Python."""
 
 LANGUAGE_MODULES = frozenset({"abc", "collections", "copy", "dataclasses", "enum", "functools", "typing"})
-"""Modules of the standard library that belong to the language: what they put into the user's classes is no host call."""
+"""Modules of the standard library that belong to the language: what they put into classes is no host call."""
 
 class HasEntry(Protocol):
     """A compiled function: `entry` is what a call of it runs now."""
@@ -127,19 +127,16 @@ class DynamicCalls:
             return method if entry is function else functools.partial(entry, method.__self__)
         return method if has_graph(function) else functools.partial(self.scripted(function), method.__self__)
 
-    def _instance(self, callee: object, kind: type) -> object:
+    def _instance(self, callee: object, kind: Any) -> object:
         """An object with `__call__`."""
-        method = getattr(kind, "__call__", None)
-        if method is None or not is_user_class(kind):
+        if not callable(callee) or not is_user_class(kind):
             return callee
-        return functools.partial(self.scripted(method), callee)
+        return functools.partial(self.scripted(kind.__call__), callee)
 
     def _construct(self, cls: type, /, *arguments: object, **keywords: object) -> object:
         """An instance of `cls`, its `__init__` run as a graph."""
-        if cls.__new__ is object.__new__:
-            instance = object.__new__(cls)
-        else:
-            instance = cls.__new__(cls, *arguments, **keywords)
+        new: Callable = cls.__new__
+        instance: Any = new(cls) if new is object.__new__ else new(cls, *arguments, **keywords)
         if isinstance(instance, cls) and self._function(cls.__init__)(instance, *arguments, **keywords) is not None:
             raise TypeError("__init__() should return None")
         return instance

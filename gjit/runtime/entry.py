@@ -128,7 +128,8 @@ def signature_text(parameters: list[Parameter]) -> str:
             parts.append("*")
             starred = True
         starred = starred or parameter.kind is ParameterKind.VARIADIC
-        stars = parameter.kind.value if parameter.kind in (ParameterKind.VARIADIC, ParameterKind.VARIADIC_KEYWORD) else ""
+        spreads = (ParameterKind.VARIADIC, ParameterKind.VARIADIC_KEYWORD)
+        stars = parameter.kind.value if parameter.kind in spreads else ""
         parts.append(f"{stars}{parameter.name}{default}")
         following = parameters[index + 1].kind if index + 1 < len(parameters) else None
         if parameter.kind is ParameterKind.POSITIONAL_ONLY and following is not ParameterKind.POSITIONAL_ONLY:

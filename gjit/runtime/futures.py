@@ -31,8 +31,8 @@ class Future(Generic[R]):
 def fork(fn: Callable[..., R], /, *arguments: Any, **keywords: Any) -> Future[R]:
     """Start `fn(*arguments, **keywords)` on another thread and go on.
 
-    It sees the context (such as `numpy.errstate`) of its caller. A call that waits for others does not hold up those that it waits
-    for: each call that finds no idle thread gets a new one. Arguments are shared, not copied.
+    It sees the context (such as `numpy.errstate`) of its caller. A call that waits for others does not hold up those
+    that it waits for: each call that finds no idle thread gets a new one. Arguments are shared, not copied.
 
     >>> wait(fork(pow, 2, 10))
     1024

@@ -69,7 +69,8 @@ def build_plan(
     for name, each in variants.graphs.items():
         with blame("host_program", each):
             functions[name] = maker.make(name)
-    signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in zip(graph.parameters, types, strict=True))
+    pairs = zip(graph.parameters, types, strict=True)
+    signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
     plan = Plan(entry, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
     statistics.compilations += len(functions)
     statistics.regions = len(plan.regions)

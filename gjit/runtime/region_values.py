@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.ops.row import table
 from gjit.runtime.layout import Order, Shape, broadcast, contiguous_strides, order_of
-from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of, total_is_exact
+from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
 
 DTYPE_CHARACTERS = frozenset("?bBhHiIlLefdFD")
 """The dtypes that regions take: native booleans, integers, floats and complex numbers."""
@@ -30,6 +31,7 @@ class Item:
 
     weak        the Python type of a number that is weak in promotion
     order       the orders in which NumPy may walk it
+    is_array    whether it is an array, rather than a scalar: only NumPy's reuse of temporaries tells them apart
     constant    whether its value is part of the graph
     position    of the node that makes it, or -1
     storage     the item whose memory it is: itself but for the results of in-place ops
@@ -40,6 +42,7 @@ class Item:
     order: Order = Order.ANY
     strides: tuple[int, ...] = ()
     weak: type | None = None
+    is_array: bool = False
     constant: bool = False
     position: int = -1
     storage: Item | None = None
@@ -75,7 +78,7 @@ def item_of(value: object, constant: bool = False) -> Item:
         if not is_supported(value.dtype):
             raise Unsupported
         order = order_of(value.shape, value.strides)
-        return Item(value.dtype, value.shape, order, value.strides, constant=constant)
+        return Item(value.dtype, value.shape, order, value.strides, is_array=kind is np.ndarray, constant=constant)
     parts = value if kind is tuple else (value,)
     if all(type(part) in _INDEX_TYPES for part in parts):
         return Item(None, constant=constant)
@@ -88,15 +91,17 @@ def is_supported(dtype: np.dtype) -> bool:
 
 
 class Typing:
-    """Reads the body of a region from top to bottom; `steps` and `items` are what it finds."""
+    """Reads the body of a region from top to bottom; `steps` and `items` are what it finds.
 
-    def __init__(self, body: Block, inputs: tuple[object, ...]):
+    `target` is the view that the final store writes.
+    """
+
+    def __init__(self, body: Block, inputs: tuple[object, ...], target: np.ndarray | None = None):
         self.items: dict[Value, Item] = {}
-        self.inputs = inputs
         self.steps: list[Step] = []
+        self.target = target
         for parameter, value in zip(body.parameters, inputs, strict=True):
             self.items[parameter] = item_of(value)
-        self._arguments = dict(zip(body.parameters, inputs, strict=True))
         for node in body:
             self._read(node)
 
@@ -109,10 +114,6 @@ class Typing:
     def value_of(self, item: Item) -> Value:
         """The graph value that an item describes."""
         return next(value for value, known in self.items.items() if known is item)
-
-    def argument(self, value: Value) -> object:
-        """The live object that an input or constant is."""
-        return value.value if isinstance(value, Constant) else self._arguments[value]
 
     def _read(self, node: Node) -> None:
         operation = operation_of(node)
@@ -127,6 +128,8 @@ class Typing:
 
     def _ufunc(self, node: Node, operation: Operation) -> Step:
         operands = tuple(map(self.item, operation.operands))
+        if all(item.weak for item in operands):
+            return self._number(node, operation, operands)
         out = None if operation.out is None else self.item(operation.out)
         function, operands = _select_ufunc(node, operation, operands)
         loops = _resolve(function, operands, out)
@@ -139,6 +142,19 @@ class Typing:
         else:
             result = _fresh(loops[-1], shape, operands)
         return Step(node, operation, function, operands, result, out, loops)
+
+    def _number(self, node: Node, operation: Operation, operands: tuple[Item, ...]) -> Step:
+        """Arithmetic of Python numbers; an exception that it raises is the twin's."""
+        function = table[node.op].function
+        if operation.out is not None or not is_number_arithmetic(operation, node):
+            raise Unsupported
+        try:
+            kind = type(function(*(item.weak(1) for item in operands)))
+        except TypeError:
+            raise Unsupported from None
+        if kind not in WEAK_TYPES:
+            raise Unsupported
+        return Step(node, operation, function, operands, Item(None, weak=kind))
 
     def _select(self, node: Node, operation: Operation) -> Step:
         condition, *choices = operands = tuple(map(self.item, operation.operands))
@@ -177,12 +193,10 @@ class Typing:
         return Step(node, operation, operation.function, (operand,), Item(dtype))
 
     def _store(self, node: Node, operation: Operation) -> Step:
-        target, index, value = operation.operands
-        array, item = self.argument(target), self.item(value)
-        if type(array) is not np.ndarray or self.item(index).dtype is not None or item.dtype is None:
+        view, item = self.target, self.item(operation.operands[2])
+        if view is None or item.dtype is None:
             raise Unsupported
-        view = array[self.argument(index)]
-        if type(view) is not np.ndarray or view.shape != item.shape or _drops_imaginary(item.dtype, view.dtype):
+        if view.shape != item.shape or _drops_imaginary(item.dtype, view.dtype):
             raise Unsupported
         return Step(node, operation, np.copyto, (item,), None, out=item_of(view))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gjit.ir.types import InstanceType, Type, type_of
+from gjit.ir.types import UNKNOWN, InstanceType, TupleType, Type, type_of
 
 Key = tuple[object, ...]
 
@@ -47,9 +47,9 @@ def types_of(values: list[object]) -> list[Type]:
 def _type(value: object) -> Type:
     kind = type(value)
     if kind is tuple:
-        return type_of(()).__class__(None)
+        return TupleType(None)
     known = type_of(value)
-    if known == type_of(object()) and kind.__flags__ & _HEAP_TYPE and not isinstance(value, type):
+    if known == UNKNOWN and kind.__flags__ & _HEAP_TYPE and not isinstance(value, type):
         return InstanceType(f"{kind.__module__}.{kind.__qualname__}")
     return known
 

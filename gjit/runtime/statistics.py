@@ -8,9 +8,20 @@ from dataclasses import dataclass, field
 from gjit.runtime.tiles import TiledRegion
 
 COUNTERS = (
-    "calls captures signatures compilations cache_hits regions launches host_calls "
-    "fallbacks transfers bytes_moved guard_failures swaps"
-).split()
+    "calls",
+    "captures",
+    "signatures",
+    "compilations",
+    "cache_hits",
+    "regions",
+    "launches",
+    "host_calls",
+    "fallbacks",
+    "transfers",
+    "bytes_moved",
+    "guard_failures",
+    "swaps",
+)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from gjit.ir.graph import Node, Value
 from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, cut, slack, tile_length
+from gjit.runtime.elision import is_swapped
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
 from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_values import Item, Step, Typing, Unsupported
@@ -69,11 +70,24 @@ class Plan:
     discarded: int = 0
 
 
-def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
-    """Decide how to run a region on such inputs; Unsupported where the twin has to, or is as fast."""
-    typing = Typing(node.blocks[0], inputs)
+def plan_region(
+    node: Node, inputs: tuple[object, ...], target: np.ndarray | None, nameless: frozenset[Value], deferred: bool
+) -> Plan:
+    """Decide how to run a region on such inputs; Unsupported where the twin has to, or is as fast.
+
+    Args:
+        node: the region node.
+        inputs: its inputs.
+        target: the view that its final store writes.
+        nameless: its values that die inside an expression of the twin.
+        deferred: whether the store goes through a temporary.
+    """
+    typing = Typing(node.blocks[0], inputs, target)
+    swapped = [step for step in typing.steps if _is_swapped(step, nameless)]
     arrangement = arrange(typing)
     before, steps = _split(typing, arrangement)
+    if any(step in before for step in swapped):
+        raise Unsupported
     foreign = frozenset(step.position for step in steps if step.operation.form in (Form.ROWS, Form.TOTAL))
     store = steps[-1] if steps and steps[-1].operation.form is Form.STORE else None
     written = _written(typing, steps)
@@ -98,6 +112,15 @@ def plan_region(node: Node, inputs: tuple[object, ...], deferred: bool) -> Plan:
     _prepare_arguments(plan, typing)
     _prepare_scratch(plan, capacity)
     return plan
+
+
+def _is_swapped(step: Step, nameless: frozenset[Value]) -> bool:
+    """Turn the operands round where NumPy does."""
+    if len(step.operands) != 2 or not is_swapped(step.node, *step.operands, nameless):
+        return False
+    step.operands = step.operands[::-1]
+    step.loops = (*step.loops[1::-1], step.loops[2])
+    return True
 
 
 def _memory_order(item: Item) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjit import settings
-from gjit.ir.graph import Constant, Value
+from gjit.ir.graph import Value
 from gjit.runtime.floating_errors import Collector, RegionSource, collecting_modes, issue
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.pool import scratch
@@ -31,10 +31,11 @@ class Discarded(Fallback):
 class Run:
     """One evaluation of a plan."""
 
-    __slots__ = ("plan", "source", "values", "collector")
+    __slots__ = ("plan", "source", "values", "target", "collector")
 
-    def __init__(self, plan: Plan, inputs: tuple[object, ...], source: RegionSource):
+    def __init__(self, plan: Plan, inputs: tuple[object, ...], target: np.ndarray | None, source: RegionSource):
         self.plan = plan
+        self.target = target
         self.source = source
         self.values: dict[Value, object] = dict(zip(plan.parameters, inputs, strict=True))
         self.collector = Collector(plan.codes, plan.program.lines, len(plan.spans) - 1)
@@ -61,8 +62,7 @@ class Run:
             self._check_write(self.values[value], value)
         if plan.store is None:
             return None
-        owner, index, _ = plan.store.operation.operands
-        target = self._live(owner)[self._live(index)]
+        target = self.target
         if not target.flags.writeable:
             raise Fallback
         if not plan.deferred and any(is_disturbed_by(self.values[value], target) for value in plan.read):
@@ -73,9 +73,6 @@ class Run:
         others = [self.values[value] for value in self.plan.read + self.plan.written if value is not written]
         if not array.flags.writeable or any(is_disturbed_by(other, array) for other in others):
             raise Fallback
-
-    def _live(self, value: Value) -> object:
-        return value.value if isinstance(value, Constant) else self.values[value]
 
     def _evaluate(self, target: np.ndarray | None) -> object:
         plan = self.plan

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gjit.ir.graph import Node
+from gjit.ir.graph import Node, Value
+from gjit.runtime.elision import nameless_values
 from gjit.runtime.floating_errors import RegionSource
-from gjit.runtime.region_values import WEAK_TYPES, Unsupported
+from gjit.runtime.region_inputs import RegionInputs
+from gjit.runtime.region_values import Unsupported
 from gjit.runtime.scalars import Fallback
 from gjit.runtime.tile_plan import Plan, plan_region
 from gjit.runtime.tile_run import Discarded, Overlap, Run
@@ -16,8 +18,13 @@ from gjit.runtime.tile_run import Discarded, Overlap, Run
 MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""
 _KEPT_PLANS = 128
+_CREDIT = 2048
+"""What a region may spend on plans: it pays `_COST` for each, gets `_GAIN` back for each run of one, and 1 for each call
+that it leaves to the twin for want of credit. Where shapes change with every call it soon stops planning."""
+_COST = 128
+_GAIN = 16
 _MOST_DISCARDED = 3
-_WEAK = frozenset(WEAK_TYPES)
+_Key = tuple
 
 
 class TiledRegion:
@@ -31,7 +38,7 @@ class TiledRegion:
     `tiled` and `fallbacks` count how calls have run. Plans are made for each signature (dtypes, shapes, strides) once.
     """
 
-    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_plans", "_indices")
+    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_inputs", "_plans", "_credit", "_nameless")
 
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
@@ -39,14 +46,15 @@ class TiledRegion:
         self.source = source
         self.tiled = 0
         self.fallbacks = 0
-        self._indices = _index_positions(node)
-        self._plans: dict[tuple, Plan | None] = {}
+        self._inputs = RegionInputs(node)
+        self._plans: dict[_Key, Plan | None] = {}
+        self._credit = _CREDIT
+        self._nameless: frozenset[Value] | None = None
 
     def __call__(self, *inputs: object) -> object:
-        key = signature_of(inputs, self._indices)
-        if key is not None:
+        if self._inputs.are_large(inputs, MINIMUM_ELEMENTS):
             try:
-                return self._run(key, inputs)
+                return self._run(inputs)
             except Fallback:
                 pass
         self.fallbacks += 1
@@ -56,82 +64,47 @@ class TiledRegion:
         """The texts of the generated programs, one for each kind of call so far."""
         return list(dict.fromkeys(plan.program.source for plan in list(self._plans.values()) if plan is not None))
 
-    def _run(self, key: tuple, inputs: tuple[object, ...]) -> object:
+    def _run(self, inputs: tuple[object, ...]) -> object:
+        target = self._inputs.target(inputs)
+        key = self._inputs.signature(inputs, target)
         try:
-            results = self._run_plan((key, False), inputs)
+            results = self._run_plan((*key, False), inputs, target)
         except Overlap:
-            results = self._run_plan((key, True), inputs)
+            results = self._run_plan((*key, True), inputs, target)
         self.tiled += 1
         return results
 
-    def _run_plan(self, entry: tuple, inputs: tuple[object, ...]) -> object:
-        plan = self._plan(entry, inputs)
+    def _run_plan(self, key: _Key, inputs: tuple[object, ...], target: np.ndarray | None) -> object:
         try:
-            results = Run(plan, inputs, self.source).result()
+            plan = self._plans[key]
+        except KeyError:
+            plan = self._new_plan(key, inputs, target)
+        if plan is None:
+            raise Fallback
+        try:
+            results = Run(plan, inputs, target, self.source).result()
         except Discarded:
             plan.discarded += 1
             if plan.discarded >= _MOST_DISCARDED:
-                self._plans[entry] = None
+                self._plans[key] = None
             raise
         plan.discarded = 0
+        self._credit = min(self._credit + _GAIN, _CREDIT)
         return results
 
-    def _plan(self, entry: tuple, inputs: tuple[object, ...]) -> Plan:
-        if entry not in self._plans:
-            if len(self._plans) >= _KEPT_PLANS:
-                self._plans.clear()
-            self._plans[entry] = self._make_plan(inputs, deferred=entry[1])
-        plan = self._plans.get(entry)
-        if plan is None:
-            raise Fallback
+    def _new_plan(self, key: _Key, inputs: tuple[object, ...], target: np.ndarray | None) -> Plan | None:
+        if self._credit < _COST:
+            self._credit += 1
+            return None
+        self._credit -= _COST
+        while len(self._plans) >= _KEPT_PLANS:
+            self._plans.pop(next(iter(self._plans)), None)
+        if self._nameless is None:
+            self._nameless = nameless_values(self.node.blocks[0])
+        try:
+            plan = plan_region(self.node, inputs, target, self._nameless, deferred=key[-1])
+        except (Unsupported, Fallback, OverflowError):
+            plan = None
+        self._plans[key] = plan
         return plan
 
-    def _make_plan(self, inputs: tuple[object, ...], deferred: bool) -> Plan | None:
-        if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
-            return None
-        try:
-            return plan_region(self.node, inputs, deferred)
-        except (Unsupported, Fallback, OverflowError):
-            return None
-
-
-def signature_of(inputs: tuple[object, ...], indices: frozenset[int] = frozenset()) -> tuple | None:
-    """What a plan depends on: dtypes, shapes and strides of arrays, types of scalars, and the inputs at the positions
-    `indices`, which are indices, themselves. None where an input is anything else.
-    """
-    parts = []
-    for position, value in enumerate(inputs):
-        part = _index_part(value) if position in indices else _operand_part(value)
-        if part is None:
-            return None
-        parts.append(part)
-    return tuple(parts)
-
-
-def _operand_part(value: object) -> object:
-    kind = type(value)
-    if kind is np.ndarray:
-        return (value.dtype, value.dtype.char, value.shape, value.strides) if value.flags.aligned else None
-    if kind in _WEAK:
-        return kind
-    return (kind, value.dtype) if isinstance(value, np.generic) else None
-
-
-def _index_part(value: object) -> object:
-    kind = type(value)
-    if kind is tuple:
-        parts = tuple(map(_index_part, value))
-        return None if None in parts else parts
-    if kind is slice:
-        ends = (value.start, value.stop, value.step)
-        return ("slice", *ends) if all(type(end) in (int, type(None)) for end in ends) else None
-    if kind is int:
-        return value
-    return (kind,) if value is None or value is Ellipsis else None
-
-
-def _index_positions(node: Node) -> frozenset[int]:
-    """Which inputs of a region are the index of its store."""
-    body = node.blocks[0]
-    indices = {step.inputs[1] for step in body if step.op == "setitem"}
-    return frozenset(position for position, value in enumerate(body.parameters) if value in indices)

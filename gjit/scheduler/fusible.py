@@ -79,6 +79,18 @@ def total_is_exact(name: str, dtype: np.dtype) -> bool:
     return dtype.kind != "c" or name in ("any", "all")
 
 
+def is_number_arithmetic(operation: Operation, node: Node) -> bool:
+    """Whether the node, given Python numbers, is an operator whose result has a type that follows from theirs.
+
+    Of `**` only those with an exponent that keeps it: `(-8.0) ** 0.5` is complex and `2 ** -1` a float.
+    """
+    if operation.form is not Form.UFUNC or operation.out is not None or not node.op.startswith("operator."):
+        return False
+    if node.op == "operator.pow":
+        return type(operation.exponent) is int and 0 <= operation.exponent < 64
+    return node.op != "operator.lshift"
+
+
 def operation_of(node: Node) -> Operation | None:
     """What the node does in a region, or None where no engine can run it there."""
     if node.blocks or len(node.results) > 1:

@@ -17,7 +17,16 @@ def is_movable(node: Node, graph: Graph) -> bool:
     rule = _RULES.get(node.op)
     if rule is not None:
         return rule(node, graph)
+    if node.op == "operator.truediv":
+        return _is_safe_division(*node.inputs)
     return node.op in _NEVER_FAILS and _is_python_arithmetic(node)
+
+
+def _is_safe_division(dividend: Value, divisor: Value) -> bool:
+    """A float by a number that is not zero: what is too large becomes infinite."""
+    if not isinstance(divisor, Constant) or type(divisor.value) not in (int, float):
+        return False
+    return dividend.type == FLOAT and 0 < abs(divisor.value) < 2**53
 
 
 def _is_python_arithmetic(node: Node) -> bool:

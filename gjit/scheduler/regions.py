@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, ArrayType, ScalarType
-from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, operation_of, total_is_exact
+from gjit.scheduler.dying import dies_on_the_right, may_be_temporary
+from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
 from gjit.scheduler.movable import is_basic_index, is_movable
 
 _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.if", "and", "or"})
@@ -60,18 +61,22 @@ class _Former:
     def run(self, block: Block) -> None:
         for node in block:
             operation = operation_of(node)
-            if operation is not None and self._joins(node, operation):
+            is_number = bool(node.inputs) and all(value.type in PYTHON_NUMBERS for value in node.inputs)
+            if is_number and self._can_move_above(node):
+                self._move_above(node)
+            elif operation is not None and self._joins(node, operation):
                 self._join(node, operation)
             elif self._can_move_above(node):
                 self._move_above(node)
             else:
+                self._leave_temporaries_to(node)
                 self._close()
                 if operation is not None and self._joins(node, operation):
                     self._join(node, operation)
         self._close()
 
     def _joins(self, node: Node, operation: Operation) -> bool:
-        if any(value in self.totals for value in node.inputs):
+        if any(value in self.totals for value in node.inputs) or self._reuses_outside(node):
             return False
         if operation.form is Form.STORE:
             target, index, value = operation.operands
@@ -83,7 +88,21 @@ class _Former:
             return _is_reducible(operation, node)
         if any(_is_array(value) for value in operation.operands):
             return True
-        return bool(self.members) and _is_scalar_arithmetic(operation)
+        return bool(self.members) and _is_scalar_arithmetic(operation, node)
+
+    def _reuses_outside(self, node: Node) -> bool:
+        """Whether NumPy may write the sum or product into an operand that is no part of the region: it does so only
+        where that has no name, as in the user's program, and the host program has a name for each input."""
+        if not dies_on_the_right(node):
+            return False
+        left, right = node.inputs
+        return right not in self.results or (left not in self.results and may_be_temporary(left))
+
+    def _leave_temporaries_to(self, follower: Node) -> None:
+        """For the same reason, a node behind the region keeps the operand that NumPy may write into."""
+        while self.members and dies_on_the_right(follower) and follower.inputs[1].producer is self.members[-1]:
+            follower = self.members.pop()
+            self.results.difference_update(follower.results)
 
     def _join(self, node: Node, operation: Operation) -> None:
         self.members.append(node)
@@ -131,13 +150,13 @@ def _is_reducible(operation: Operation, node: Node) -> bool:
     return dtype is None or total_is_exact(REDUCTIONS[node.op], dtype)
 
 
-def _is_scalar_arithmetic(operation: Operation) -> bool:
-    """Arithmetic of NumPy scalars between two array operations: it does not cut the region in two."""
-    return (
-        operation.form is Form.UFUNC
-        and any(_is_scalar(value) for value in operation.operands)
-        and all(_is_scalar(value) or value.type in PYTHON_NUMBERS for value in operation.operands)
-    )
+def _is_scalar_arithmetic(operation: Operation, node: Node) -> bool:
+    """Arithmetic of scalars and numbers between two array operations: it does not cut the region in two."""
+    if operation.form is not Form.UFUNC:
+        return False
+    if all(value.type in PYTHON_NUMBERS for value in operation.operands):
+        return is_number_arithmetic(operation, node)
+    return all(_is_scalar(value) or value.type in PYTHON_NUMBERS for value in operation.operands)
 
 
 def _is_scalar(value: Value) -> bool:

@@ -73,16 +73,13 @@ def assert_same_as_numpy(
     plain = getattr(f, "__wrapped__", None) if plain is None else plain
     if plain is None:
         raise TypeError("give a compiled function, or the function to compare with as `plain=`")
-    before = _random_states()
-    expected = _run_side(plain, args, kwargs, calls)
-    _restore_random_states(before)
-    actual = _run_side(f, args, kwargs, calls)
-    differences = _differences(expected, actual, _file(plain), check_warnings)
-    if differences:
-        name = getattr(plain, "__qualname__", None) or type(plain).__name__
-        ways = "1 way" if len(differences) == 1 else f"{len(differences)} ways"
-        lines = "".join(f"\n  {difference}" for difference in differences[:20])
-        raise AssertionError(f"{name} differs from NumPy in {ways}:{lines}") from actual.outcomes[-1].exception
+    before = random_states()
+    expected = run_side(plain, args, kwargs, calls)
+    restore_random_states(before)
+    actual = run_side(f, args, kwargs, calls)
+    text = difference_text(plain, expected, actual, check_warnings)
+    if text:
+        raise AssertionError(text) from actual.outcomes[-1].exception
 
 
 @dataclass(slots=True)
@@ -95,13 +92,25 @@ class Side:
     random_states: dict[str, object]
 
 
-def _run_side(function: Callable, args: tuple, kwargs: dict[str, object], calls: int) -> Side:
+def difference_text(plain: Callable, expected: Side, actual: Side, check_warnings: bool) -> str:
+    """What differs between the calls of a plain function and those of the compiled one, a line each; empty if nothing."""
+    found = _differences(expected, actual, _file(plain), check_warnings)
+    if not found:
+        return ""
+    name = getattr(plain, "__qualname__", None) or type(plain).__name__
+    ways = "1 way" if len(found) == 1 else f"{len(found)} ways"
+    return f"{name} differs from NumPy in {ways}:" + "".join(f"\n  {difference}" for difference in found[:20])
+
+
+def run_side(function: Callable, args: tuple, kwargs: dict[str, object], calls: int) -> Side:
+    """Call a function on copies of the arguments, which keep their layout and what they share."""
     args, kwargs = copy_arguments((args, kwargs))
-    outcomes = [_run(function, args, kwargs) for _ in range(calls)]
-    return Side(args, kwargs, outcomes, _random_states())
+    outcomes = [run(function, args, kwargs) for _ in range(calls)]
+    return Side(args, kwargs, outcomes, random_states())
 
 
-def _run(function: Callable, args: tuple, kwargs: dict[str, object]) -> Outcome:
+def run(function: Callable, args: tuple, kwargs: dict[str, object]) -> Outcome:
+    """Call a function and record what can be seen of the call; nothing is printed or warned of."""
     outcome = Outcome()
     stream = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(stream):
@@ -175,10 +184,12 @@ def _line(exception: Exception, file: str | None) -> int | None:
     return lines[-1] if lines else None
 
 
-def _random_states() -> dict[str, Any]:
+def random_states() -> dict[str, Any]:
+    """The states of the global random generators, of NumPy and of Python."""
     return {"numpy.random": np.random.get_state(legacy=False), "random": random.getstate()}
 
 
-def _restore_random_states(states: dict[str, Any]) -> None:
+def restore_random_states(states: dict[str, Any]) -> None:
+    """Put the global random generators back into the states that `random_states` gave."""
     np.random.set_state(states["numpy.random"])
     random.setstate(states["random"])

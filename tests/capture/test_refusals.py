@@ -1,4 +1,4 @@
-"""The message of each construct that cannot be scripted: file, line, the line itself, a caret, what and what instead."""
+"""The message of each construct that cannot be scripted: file, line and caret, what, and what to write instead."""
 
 import numpy as np
 import pytest

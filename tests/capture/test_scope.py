@@ -28,7 +28,11 @@ CELLS = [
     ("walrus that runs", "if (y := x) > 0:\n    return y\nreturn -y", set()),
     ("walrus in the test of a loop", "while (y := f()) > 0:\n    g(y)\nreturn y", {"y"}),
     ("a comprehension hides its target", "i = 1\ny = [i for i in x]\nreturn i, y", set()),
-    ("match binds in its case", "match x:\n    case [a, b]:\n        return a + b\n    case _:\n        return 0", set()),
+    (
+        "match binds in its case",
+        "match x:\n    case [a, b]:\n        return a + b\n    case _:\n        return 0",
+        set(),
+    ),
     ("match binds, read after", "match x:\n    case [a]:\n        pass\nreturn a", {"a"}),
 ]
 

@@ -9,8 +9,8 @@ import pytest
 from gjit.ir.parser import parse_graph
 from gjit.ir.printer import print_graph
 from gjit.ir.rewrite import rewrite_graph as rewrite_with_barriers
-from gjit.ops.barriers import writes_by_nature
 from gjit.ir.verify import verify_graph
+from gjit.ops.barriers import writes_by_nature
 
 MULTIPLY_ADD = """
 graph multiply_add(%a, %b, %c) {

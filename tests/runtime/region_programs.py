@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import warnings
 from collections.abc import Callable
 
@@ -9,11 +10,12 @@ import numpy as np
 
 import gjit.ops  # noqa: F401  (the rows)
 from gjit.ir.builder import Builder
-from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, Value
+from gjit.ir.graph import Constant, Graph, Parameter, Value
 from gjit.ir.types import ArrayType, type_of
-from gjit.ops.row import table
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.tiles import TiledRegion
+from gjit.scheduler.bindings import Environment
+from gjit.scheduler.host_program import compile_host_program, compile_twins, host_program
 from gjit.scheduler.regions import form_regions
 from gjit.source import Span
 
@@ -44,64 +46,40 @@ def straight_graph(build: Callable, inputs: tuple) -> Graph:
     for parameter, value in zip(graph.block.parameters, inputs, strict=True):
         parameter.type = type_of(value)
     builder = Builder(graph)
-    builder.end("return", build(Nodes(builder), *graph.block.parameters))
+    found = build(Nodes(builder), *graph.block.parameters)
+    values = [value if isinstance(value, Value) else Constant(value) for value in found]
+    if len(values) != 1:
+        builder.span = Span("program.py", 1000)
+        values = [builder.add("tuple", values)] if values else [Constant(None)]
+    builder.end("return", values)
     return graph
 
 
-def run_block(block: Block, inputs: tuple, regions: dict[Node, Callable]) -> object:
-    """Run the nodes one by one, through the functions of their rows."""
-    values = dict(zip(block.parameters, inputs, strict=True))
-    for node in block:
-        operands = [_value(values, value) for value in node.inputs]
-        keywords = {node.label(i)[:-1]: value for i, value in enumerate(operands) if node.label(i)}
-        positional = [value for i, value in enumerate(operands) if not node.label(i)]
-        if node.op == "setitem":
-            operands[0][operands[1]] = operands[2]
-        elif node.op != "region":
-            values[node.result] = table[node.op].function(*positional, **keywords)
-        else:
-            found = regions[node](*positional)
-            found = (found,) if len(node.results) == 1 else found or ()
-            values.update(zip(node.results, found, strict=True))
-    results = tuple(_value(values, value) for value in block.terminator.inputs)
-    return results[0] if len(results) == 1 else results or None
-
-
-def _value(values: dict, value: Value) -> object:
-    return value.value if isinstance(value, Constant) else values[value]
-
-
 class Program:
-    """A program without control flow: `tiled` runs it with regions, `twin` node by node."""
+    """A program without control flow: `tiled` runs it with regions, `twin` as Python runs it, both from line numbers of
+    `program.py`."""
 
     def __init__(self, build: Callable, *inputs: object):
-        self._straight = straight_graph(build, inputs).block
+        self.globals: dict[str, object] = {"__name__": "program", "__builtins__": builtins}
+        environment = Environment(self.globals, minimum_elements=0)
+        self.twin = compile_host_program(host_program(straight_graph(build, inputs), environment), self.globals)
         graph = straight_graph(build, inputs)
         form_regions(graph)
-        self._block = graph.block
-        self.globals: dict[str, object] = {"__name__": "program"}
+        printed = host_program(graph, environment)
         source = RegionSource(self.globals)
-        nodes = [node for node in graph.block if node.op == "region"]
-        self._regions = {node: TiledRegion(node, self._twin_of(node.blocks[0]), source) for node in nodes}
-
-    @staticmethod
-    def _twin_of(body: Block) -> Callable:
-        return lambda *inputs: run_block(body, inputs, {})
-
-    def twin(self, *inputs: object) -> object:
-        return run_block(self._straight, inputs, {})
-
-    def tiled(self, *inputs: object) -> object:
-        return run_block(self._block, inputs, self._regions)
+        twins = compile_twins(printed, self.globals)
+        self.regions = [TiledRegion(r.node, twin, source) for r, twin in zip(printed.regions, twins, strict=True)]
+        bindings = {r.name: region for r, region in zip(printed.regions, self.regions, strict=True)}
+        self.tiled = compile_host_program(printed, self.globals, extra_bindings=bindings)
 
     @property
     def region(self) -> TiledRegion:
-        (region,) = self._regions.values()
+        (region,) = self.regions
         return region
 
     @property
     def tiled_count(self) -> int:
-        return sum(region.tiled for region in self._regions.values())
+        return sum(region.tiled for region in self.regions)
 
 
 def assert_same(build: Callable, *inputs: object) -> TiledRegion:

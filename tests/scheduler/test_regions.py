@@ -106,7 +106,7 @@ def test_views_metadata_and_python_arithmetic_move_above():
         f"%v = getitem(%a, slice(1, None, None)) : {LINE}",
         f"%v = getitem(%x, slice(None, None, 0)) : {LINE}",
         "%v = getitem(%x, 3) : scalar<float64>",
-        "%v = operator.truediv(%s, 2.0) : float",
+        "%v = operator.truediv(%u, 2.0) : unknown",
         "%v = operator.mul(%s, %u) : unknown",
         "%v = getattr(%u) {name='shape'} : unknown",
     ],

@@ -12,6 +12,7 @@ import numpy as np
 import gjit
 from gjit.runtime import arrangement, plan, tile_plan, tile_run, tiles
 from gjit.testing import assert_same_as_numpy
+from tests.semantics import elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,12 @@ def check(
     host_calls: int | None = 0,
     calls: int = 1,
     check_warnings: bool = True,
+    stays: str = "",
 ) -> gjit.CompiledFunction:
     """Compile `function` and compare it with itself on every argument set, twice on one compiled object.
 
-    A program with regions is compiled once more so that they run tile by tile however small the arrays are.
+    A program with regions is compiled once more so that they run tile by tile however small the arrays are. The text of
+    the graph runs once more in another process; `stays` is the reason why a case cannot.
 
     `regions` is the number of regions in the plan for the first argument set, `calls` how often a set is called
     in a row with the same arguments, `host_calls` how many calls of library code the interpreter ran (None: any
@@ -48,6 +51,8 @@ def check(
             compare(compiled, function, arguments, calls, check_warnings)
     assert host_calls is None or compiled.statistics.host_calls == host_calls
     check_text(compiled)
+    if not stays:
+        check_elsewhere(compiled, function, argument_sets, calls, check_warnings)
     if compiled.statistics.tiled_regions:
         with small_tiles():
             tiled = gjit.script(function)
@@ -61,6 +66,19 @@ def check(
 def compare(compiled: Callable, plain: Callable, arguments: Call, calls: int = 1, check_warnings: bool = True) -> None:
     kwargs = arguments.kwargs
     assert_same_as_numpy(compiled, *arguments.args, plain=plain, calls=calls, check_warnings=check_warnings, **kwargs)
+
+
+def check_elsewhere(
+    compiled: gjit.CompiledFunction,
+    plain: Callable,
+    argument_sets: tuple[Call, ...],
+    calls: int = 1,
+    check_warnings: bool = True,
+) -> None:
+    """The printed graph does the same in another process, which does not know the module of the function."""
+    sets = [(arguments.args, arguments.kwargs) for arguments in argument_sets]
+    found = elsewhere.differences(compiled, plain, sets, calls=calls, check_warnings=check_warnings)
+    assert not found, "\n  ".join(["the printed graph differs elsewhere:", *found])
 
 
 def check_text(compiled: gjit.CompiledFunction) -> None:

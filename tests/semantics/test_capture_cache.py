@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import pickle
 import sys
-import textwrap
 import weakref
 
 import numpy as np
@@ -19,16 +17,6 @@ from tests.semantics.support import call, check
 FACTOR = 2.0
 TABLE = np.array([1.0, 2.0])
 SETTINGS = {"scale": 1}
-
-
-def module_from(text, name, tmp_path):
-    path = tmp_path / f"{name}.py"
-    path.write_text(textwrap.dedent(text))
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_one_compiled_function_sees_many_signatures():
@@ -244,126 +232,6 @@ def test_a_method_replaced_on_the_class_or_the_instance(monkeypatch):
     assert_same_as_numpy(compiled, special, -3, plain=program)
 
 
-def odd_source():
-    if True:
-
-        def f(x):
-            """text at a lower indent:
-              two spaces
-            no indent, a # sign, and 'quotes'
-            """
-            # a comment left of the body
-            s = """a
-b"""
-            y = x + 1
-            if len(s) == 3:
-                y = y * 2
-                z = 1
-            else:
-                z = 0
-            return y, s, z, f"{x.shape[0]:>3}|{s!r}"
-
-    return f
-
-
-def test_source_with_odd_indentation():
-    check(odd_source(), call(np.array([1.0, 2.0])))
-
-
-def test_source_with_tabs_decorators_and_continuations(tmp_path):
-    module = module_from(
-        """
-        import functools
-        def twice(f):
-        \t@functools.wraps(f)
-        \tdef inner(*a):
-        \t\treturn f(*a) * 2
-        \treturn inner
-        def f(x,
-              y=1):
-        \treturn x + \\
-                 y
-        @twice
-        def g(x): return x + 1
-        h = (lambda x:
-             x * 3)
-        """,
-        "gjit_odd_source",
-        tmp_path,
-    )
-    check(module.f, call(np.ones(2)), call(1, 2))
-    check(module.h, call(2))
-    assert gjit.script(module.g)(3) == 8
-
-
-def test_a_function_whose_file_changed_keeps_its_meaning_or_says_so(tmp_path):
-    module = module_from("def f(x):\n    return x + 1\n", "gjit_changing_source", tmp_path)
-    compiled = gjit.script(module.f)
-    assert compiled(1) == 2
-    (tmp_path / "gjit_changing_source.py").write_text("def f(x):\n    return x + 10\n")
-    assert compiled(1) == 2
-
-
-def test_source_from_exec_is_refused_or_right():
-    namespace = {}
-    exec("def f(x):\n    return x + 1", namespace)
-    compiled = gjit.script(namespace["f"])
-    try:
-        result = compiled(1)
-    except (gjit.UnsupportedError, OSError):
-        return
-    assert result == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("    yield x", 3),
-        ("    async def inner(): pass\n    return x", 3),
-        ("    global y\n    y = x", 3),
-        ("    eval('x')\n    return x", 3),
-        ("    exec('y = 1')\n    return x", 3),
-    ],
-)
-def test_what_is_not_supported_is_refused_with_its_line(text, line, tmp_path):
-    module = module_from(f"\ndef f(x):\n{text}\n", "gjit_unsupported_source", tmp_path)
-    compiled_error = None
-    try:
-        gjit.script(module.f)(1)
-    except gjit.UnsupportedError as error:
-        compiled_error = error
-    assert compiled_error is not None
-    assert "gjit_unsupported_source.py" in str(compiled_error)
-    assert f"line {line}" in str(compiled_error)
-    assert "^" in str(compiled_error)
-
-
-def test_a_callee_that_is_not_supported_is_a_host_call():
-    def numbers(limit):
-        index = 0
-        while index < limit:
-            yield index
-            index += 1
-
-    def program(limit):
-        return [value * 2 for value in numbers(limit)]
-
-    compiled = gjit.script(program)
-    assert_same_as_numpy(compiled, 3, plain=program)
-    assert compiled.statistics.host_calls > 0
-
-
-def test_a_strict_program_refuses_host_calls():
-    def numbers(limit):
-        yield limit
-
-    def program(limit):
-        return list(numbers(limit))
-
-    with pytest.raises(gjit.UnsupportedError, match="yield"):
-        gjit.script(program, strict=True)(3)
-
-
 def test_the_compiled_function_is_released():
     def program(x):
         return x + 1
@@ -387,6 +255,24 @@ def test_arguments_and_results_are_released():
     del x, result
     gc.collect()
     assert [reference() for reference in references] == [None, None]
+
+
+def test_closures_made_by_the_program_are_released():
+    def program(x, made):
+        big = x * 2.0
+
+        def inner(y):
+            return y + big
+
+        made.append(weakref.ref(big))
+        return inner(x)
+
+    compiled = gjit.script(program)
+    made = []
+    for _ in range(5):
+        compiled(np.ones(10), made)
+    gc.collect()
+    assert [reference() is None for reference in made] == [True] * 5
 
 
 def test_disabled_compilation_runs_the_plain_function(monkeypatch):

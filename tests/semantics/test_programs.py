@@ -60,6 +60,23 @@ def test_one_plan_serves_every_size_and_every_call(program):
     assert function.statistics.captures == captures
 
 
+def strided_singles(value: object) -> object:
+    """The same numbers in single precision, spread over every second place of every axis."""
+    if not isinstance(value, np.ndarray):
+        return value
+    dtype = {"f": np.float32, "c": np.complex64}.get(value.dtype.kind, value.dtype)
+    wide = np.zeros([2 * extent for extent in value.shape], dtype)
+    spread = wide[(slice(None, None, 2),) * value.ndim]
+    spread[...] = value
+    return spread
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_takes_other_dtypes_and_layouts(program):
+    arguments = tuple(map(strided_singles, arguments_of(program, program.sizes[-2])))
+    assert_same_as_numpy(compiled(program.function), *arguments)
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program_runs_without_the_interpreter_and_prints_back(program):
     function = gjit.script(program.function)

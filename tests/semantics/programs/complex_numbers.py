@@ -64,13 +64,25 @@ def phase_and_power(signal):
     return np.abs(spectrum) ** 2 + spectrum.real - spectrum.conj().imag
 
 
+def times(first, second):
+    """The parameters are names, so that neither is a temporary."""
+    return first * second
+
+
 def products_of_temporaries(signal):
     """Complex products round differently when their factors change places, and NumPy reuses factors that nobody names:
     above 256 KiB, `a * np.exp(a)` is `np.multiply(np.exp(a), a)`, while a factor with a name stays where it is."""
     exponential = np.exp(signal)
     named = signal * exponential
     nameless = signal * np.exp(signal)
-    return named, nameless, signal * (signal + 1.0) * (signal - 1.0), np.multiply(signal, np.exp(signal))
+    return (
+        named,
+        nameless,
+        signal * (signal + 1.0) * (signal - 1.0),
+        (signal + 1.0).conj() * (signal * 2.0),
+        times(signal, np.exp(signal)),
+        np.multiply(signal, np.exp(signal)),
+    )
 
 
 def complex_array(rng, shape):

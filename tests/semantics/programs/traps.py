@@ -187,7 +187,15 @@ def add(first, second):
 def layouts_of_temporaries(x, y):
     """Above 256 KiB, NumPy adds into a temporary without a name, whose layout the sum then has."""
     named = np.exp(y)
-    return x + np.exp(y), x + named, add(x, np.exp(y)), np.add(x, np.exp(y)), (x + 1.0) * np.sin(y)
+    return (
+        x + np.exp(y),
+        x + named,
+        add(x, np.exp(y)),
+        np.add(x, np.exp(y)),
+        (x + 1.0) * np.sin(y),
+        np.cumsum(y, axis=0) + np.exp(x),
+        x @ x + np.exp(y),
+    )
 
 
 def one(count):

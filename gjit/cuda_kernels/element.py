@@ -1,0 +1,118 @@
+"""The text of single values: names of dtypes, numbers, casts, loads, and one line for each op.
+
+    // hypotenuse = np.sqrt(x * x + y * y)
+    const float64 t0 = np_multiply(x, x);
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gjit.cuda_kernels.program import Access, Array, KernelProgram, Literal, Operand, Operation, Output
+
+INDENT = "    "
+
+
+def c_name(dtype: np.dtype) -> str:
+    """The name of a dtype in generated code.
+
+    >>> c_name(np.dtype("?")), c_name(np.dtype("i8"))
+    ('bool_', 'int64')
+    """
+    return "bool_" if dtype.kind == "b" else dtype.name
+
+
+def literal(value: np.generic) -> str:
+    """A number as text, exactly.
+
+    >>> literal(np.float32(0.1)), literal(np.int64(-3)), literal(np.float64("-inf"))
+    ('(float32)0x1.99999a0000000p-4', '(int64)-3', '(float64)-__builtin_inf()')
+    """
+    name, kind = c_name(value.dtype), value.dtype.kind
+    if kind == "c":
+        return f"{name}{{{literal(value.real)}, {literal(value.imag)}}}"
+    if kind == "f":
+        return f"({name}){_float(float(value))}"
+    number = int(value)
+    if kind == "i" and number == np.iinfo(value.dtype).min:
+        return f"({name})({number + 1} - 1)"
+    return f"({name}){number}{'u' if kind == 'u' else ''}"
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return '__builtin_nan("")'
+    if math.isinf(value):
+        return "-__builtin_inf()" if value < 0 else "__builtin_inf()"
+    return value.hex()
+
+
+def cast(text: str, source: np.dtype, target: np.dtype) -> str:
+    """A value of dtype `source` as `target`, by NumPy's rules.
+
+    >>> cast("x", np.dtype("i4"), np.dtype("f8"))
+    'np_cast<float64>(x)'
+    """
+    return text if c_name(source) == c_name(target) else f"np_cast<{c_name(target)}>({text})"
+
+
+class Texts:
+    """Values of a program as text."""
+
+    def __init__(self, program: KernelProgram):
+        self.dtypes = program.dtypes()
+
+    def operand(self, operand: Operand, dtype: np.dtype) -> str:
+        """An operand as `dtype`."""
+        if isinstance(operand, Literal):
+            return cast(literal(operand.value), operand.value.dtype, dtype)
+        return cast(operand, self.dtypes[operand], dtype)
+
+    def operations(self, steps: Iterable[Operation]) -> Iterator[str]:
+        """A line for each op, under the user's line where a new one begins."""
+        shown = None
+        for step in steps:
+            line = source_line(step)
+            if line and line != shown:
+                yield f"// {line}"
+                shown = line
+            yield self._operation(step)
+
+    def _operation(self, step: Operation) -> str:
+        operands = [self.operand(value, dtype) for value, dtype in zip(step.operands, step.loops, strict=False)]
+        text = cast(step.text.format(*operands), step.loops[-1], step.dtype)
+        return f"const {c_name(step.dtype)} {step.result} = {text};"
+
+    def store(self, output: Output, index: str) -> str:
+        """The line that writes one element of an output."""
+        return f"{place(output.array, index)} = {self.operand(output.value, output.array.dtype)};"
+
+
+def source_line(step: object) -> str:
+    """The user's line, fit for a comment."""
+    text = step.span.text().strip() if step.span is not None else ""
+    return text.rstrip("\\").rstrip().replace("??/", "")
+
+
+def place(array: Array, index: str) -> str:
+    """The element of an array at `index` of the row.
+
+    >>> place(Array("x", np.dtype("f8"), Access.STRIDED), "i")
+    'x_data[(i) * x_step]'
+    """
+    if array.access is Access.CONTIGUOUS:
+        return f"{array.name}_data[{index}]"
+    return f"{array.name}_data[({index}) * {array.name}_step]" if array.access is Access.STRIDED else f"*{array.name}_data"
+
+
+def load(array: Array, index: str) -> str:
+    """The line that reads one element."""
+    return f"const {c_name(array.dtype)} {array.name} = {place(array, index)};"
+
+
+def indented(lines: Iterable[str], depth: int) -> list[str]:
+    """Lines moved to the right."""
+    return [INDENT * depth + line if line else line for line in lines]

@@ -1,0 +1,202 @@
+"""What one kernel does, apart from any engine and any extent.
+
+A `KernelProgram` describes a class of inputs: dtypes, the number of axes left after collapsing, how each array
+is read along the innermost axis. Extents, strides and numbers come with each launch, in the order of `Field`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
+
+import numpy as np
+
+from gjit.source import Span
+
+BLOCK = 1024
+"""How many elements are reduced as one piece. The tree of a sum depends on this and the extents alone."""
+
+
+class Level(IntEnum):
+    """For what a value is computed once: for the whole launch, for each row, for each element."""
+
+    LAUNCH = 0
+    ROW = 1
+    ELEMENT = 2
+
+
+class Access(Enum):
+    """How an array moves along the innermost axis."""
+
+    CONTIGUOUS = auto()
+    STRIDED = auto()
+    REPEATED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array that is read or written: `name` is that of its value, unique among the values."""
+
+    name: str
+    dtype: np.dtype
+    access: Access
+
+    @property
+    def level(self) -> Level:
+        return Level.ROW if self.access is Access.REPEATED else Level.ELEMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that is passed by value."""
+
+    name: str
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number that is part of the program."""
+
+    value: np.generic
+
+
+Operand = str | Literal
+"""A value by its name, or a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One op.
+
+    result    the name of the value
+    dtype     of the result; the loop's own result is cast to it
+    row       the name of the op's row
+    text      the expression over `{0}`, `{1}`, ...; `{0}` alone is a cast
+    operands  cast to the dtypes `loops`, whose last is that of the expression's own result
+    level     the finest level among the operands
+    span      where the user wrote it
+    """
+
+    result: str
+    dtype: np.dtype
+    row: str
+    text: str
+    operands: tuple[Operand, ...]
+    loops: tuple[np.dtype, ...]
+    level: Level
+    span: Span | None = None
+
+
+class Combine(Enum):
+    """How two partial results of a reduction become one."""
+
+    SUM = "Sum"
+    PRODUCT = "Product"
+    MAXIMUM = "Maximum"
+    MINIMUM = "Minimum"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """All elements of a row (level ROW), or of the launch (level LAUNCH), become one.
+
+    accumulator  the dtype that elements are cast to and that partial results have
+    is_mean      the result is divided by the length of the row, in float64
+    """
+
+    result: str
+    dtype: np.dtype
+    combine: Combine
+    operand: Operand
+    accumulator: np.dtype
+    level: Level
+    is_mean: bool = False
+    span: Span | None = None
+
+
+Step = Operation | Reduction
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An array that gets the value `value`."""
+
+    array: Array
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class KernelProgram:
+    """One kernel. `rank` counts the axes after collapsing; the last of them is the row.
+
+    steps are in an order in which each comes after what it needs.
+    """
+
+    name: str
+    rank: int
+    arrays: tuple[Array, ...]
+    numbers: tuple[Number, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def reductions(self) -> list[Reduction]:
+        return [step for step in self.steps if isinstance(step, Reduction)]
+
+    @property
+    def totals(self) -> list[Reduction]:
+        """The reductions of all elements."""
+        return [step for step in self.reductions if step.level is Level.LAUNCH]
+
+    def dtypes(self) -> dict[str, np.dtype]:
+        """The dtype of each value by its name."""
+        known = {item.name: item.dtype for item in (*self.arrays, *self.numbers)}
+        known.update((step.result, step.dtype) for step in self.steps)
+        return known
+
+    def levels(self) -> dict[str, Level]:
+        """The level of each value by its name."""
+        known = {number.name: Level.LAUNCH for number in self.numbers}
+        known.update((array.name, array.level) for array in self.arrays)
+        known.update((step.result, step.level) for step in self.steps)
+        return known
+
+
+class Meaning(Enum):
+    """What a field of the arguments of a launch is."""
+
+    ARRAY = auto()  # the array object
+    STRIDE = auto()  # of an array along an axis, in elements
+    EXTENT = auto()  # of an axis
+    NUMBER = auto()  # by value
+    PARTIALS = auto()  # an array for the partial results of a total
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument of a launch: its C declaration, its meaning, whose it is, and the axis of a stride or extent."""
+
+    declaration: str
+    meaning: Meaning
+    name: str = ""
+    axis: int = 0
+    dtype: np.dtype | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The text of one kernel, and the arguments that it takes.
+
+    text       without the prelude; it defines the function `name`, and `combine` where there are totals
+    buffers    the dtypes of the row buffers that each thread brings, as long as a row each
+    """
+
+    name: str
+    text: str
+    fields: tuple[Field, ...]
+    buffers: tuple[np.dtype, ...] = ()
+
+    def fields_of(self, *meanings: Meaning) -> Iterator[Field]:
+        return (field for field in self.fields if field.meaning in meanings)

@@ -1,0 +1,33 @@
+"""Kernel texts that depend on dtypes, and the C names of dtypes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjit.ops.row import Dtypes
+
+
+def c_type(dtype: np.dtype) -> str:
+    """What a dtype is called in kernels.
+
+    >>> c_type(np.dtype("f4")), c_type(np.dtype("l")), c_type(np.dtype("?"))
+    ('float32', 'int64', 'bool_')
+    """
+    return "bool_" if dtype.kind == "b" else dtype.name
+
+
+def cast_text(text: str, source: np.dtype, target: np.dtype) -> str:
+    """The expression `text` of one dtype as another, by the rules of `astype`.
+
+    >>> cast_text("x", np.dtype("f8"), np.dtype("i4"))
+    'np_cast_int32(x)'
+    """
+    return text if source == target else f"np_cast_{c_type(target)}({text})"
+
+
+def _cast(dtypes: Dtypes) -> str:
+    return cast_text("{0}", *dtypes)
+
+
+CAST_KERNEL = {"kernel": _cast, "kinds": "biufc", "exact_kinds": "biufc"}
+"""Of `astype`: operand, then result."""
