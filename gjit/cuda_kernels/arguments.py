@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjit.cuda_kernels.element import c_name
 from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Meaning
+from gjit.ops.kernels import c_type
 
 INT64 = np.dtype("i8")
 
@@ -29,7 +29,7 @@ def fields_of(program: KernelProgram) -> tuple[Field, ...]:
             fields.append(Field(f"int64 {array.name}_step", Meaning.STRIDE, array.name, program.rank - 1))
     fields += [Field(f"int64 extent_{axis}", Meaning.EXTENT, axis=axis) for axis in range(program.rank)]
     for number in program.numbers:
-        declaration = f"{c_name(number.dtype)} {number.name}"
+        declaration = f"{c_type(number.dtype)} {number.name}"
         fields.append(Field(declaration, Meaning.NUMBER, number.name, dtype=number.dtype))
     for total in program.totals:
         declaration = f"const Array *{total.result}_partials"
@@ -67,7 +67,7 @@ def pointers_text(program: KernelProgram, offsets: dict[int, str]) -> list[str]:
     written = {output.array.name for output in program.outputs}
     lines = []
     for array in all_arrays(program):
-        kind = c_name(array.dtype) + " *" if array.name in written else f"const {c_name(array.dtype)} *"
+        kind = c_type(array.dtype) + " *" if array.name in written else f"const {c_type(array.dtype)} *"
         terms = [f"{index} * arguments->{array.name}_stride_{axis}" for axis, index in offsets.items()]
         start = f"({kind})arguments->{array.name}->data"
         lines.append(f"{kind}{array.name}_data = {' + '.join([start, *terms])};")

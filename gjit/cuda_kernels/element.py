@@ -1,4 +1,4 @@
-"""The text of single values: names of dtypes, numbers, casts, loads, and one line for each op.
+"""The text of single values: numbers, casts, loads, and one line for each op.
 
     // hypotenuse = np.sqrt(x * x + y * y)
     const float64 t0 = np_multiply(x, x);
@@ -12,17 +12,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gjit.cuda_kernels.program import Access, Array, KernelProgram, Literal, Operand, Operation, Output
+from gjit.ops.kernels import c_type, cast_text
 
 INDENT = "    "
-
-
-def c_name(dtype: np.dtype) -> str:
-    """The name of a dtype in generated code.
-
-    >>> c_name(np.dtype("?")), c_name(np.dtype("i8"))
-    ('bool_', 'int64')
-    """
-    return "bool_" if dtype.kind == "b" else dtype.name
 
 
 def literal(value: np.generic) -> str:
@@ -31,7 +23,7 @@ def literal(value: np.generic) -> str:
     >>> literal(np.float32(0.1)), literal(np.int64(-3)), literal(np.float64("-inf"))
     ('(float32)0x1.99999a0000000p-4', '(int64)-3', '(float64)-__builtin_inf()')
     """
-    name, kind = c_name(value.dtype), value.dtype.kind
+    name, kind = c_type(value.dtype), value.dtype.kind
     if kind == "c":
         return f"{name}{{{literal(value.real)}, {literal(value.imag)}}}"
     if kind == "f":
@@ -50,15 +42,6 @@ def _float(value: float) -> str:
     return value.hex()
 
 
-def cast(text: str, source: np.dtype, target: np.dtype) -> str:
-    """A value of dtype `source` as `target`, by NumPy's rules.
-
-    >>> cast("x", np.dtype("i4"), np.dtype("f8"))
-    'np_cast<float64>(x)'
-    """
-    return text if c_name(source) == c_name(target) else f"np_cast<{c_name(target)}>({text})"
-
-
 class Texts:
     """Values of a program as text."""
 
@@ -68,8 +51,8 @@ class Texts:
     def operand(self, operand: Operand, dtype: np.dtype) -> str:
         """An operand as `dtype`."""
         if isinstance(operand, Literal):
-            return cast(literal(operand.value), operand.value.dtype, dtype)
-        return cast(operand, self.dtypes[operand], dtype)
+            return cast_text(literal(operand.value), operand.value.dtype, dtype)
+        return cast_text(operand, self.dtypes[operand], dtype)
 
     def operations(self, steps: Iterable[Operation]) -> Iterator[str]:
         """A line for each op, under the user's line where a new one begins."""
@@ -83,8 +66,8 @@ class Texts:
 
     def _operation(self, step: Operation) -> str:
         operands = [self.operand(value, dtype) for value, dtype in zip(step.operands, step.loops, strict=False)]
-        text = cast(step.text.format(*operands), step.loops[-1], step.dtype)
-        return f"const {c_name(step.dtype)} {step.result} = {text};"
+        text = cast_text(step.text.format(*operands), step.loops[-1], step.dtype)
+        return f"const {c_type(step.dtype)} {step.result} = {text};"
 
     def store(self, output: Output, index: str) -> str:
         """The line that writes one element of an output."""
@@ -110,7 +93,7 @@ def place(array: Array, index: str) -> str:
 
 def load(array: Array, index: str) -> str:
     """The line that reads one element."""
-    return f"const {c_name(array.dtype)} {array.name} = {place(array, index)};"
+    return f"const {c_type(array.dtype)} {array.name} = {place(array, index)};"
 
 
 def indented(lines: Iterable[str], depth: int) -> list[str]:

@@ -94,7 +94,7 @@ float16 np_negative(float16 x) { return {(uint16)(x.bits ^ 0x8000)}; }
 
 T np_positive(T x) { return x; }
 
-T np_absolute(T x) { return x < 0 ? (T)(0 - (uint64)x) : x; }
+I np_absolute(I x) { return x < 0 ? (I)(0 - (uint64)x) : x; }
 
 bool_ np_absolute(bool_ x) { return x; }
 
@@ -111,6 +111,15 @@ I np_sign(I x) { return (I)((x > 0) - (x < 0)); }
 F np_sign(F x) { return x > 0 ? (F)1 : x < 0 ? (F)-1 : x == 0 ? (F)0 : x; }
 
 F np_reciprocal(F x) { return (F)1 / x; }
+
+C np_reciprocal(C x) {
+    if (np_absolute(x.imag) <= np_absolute(x.real)) {
+        R ratio = x.imag / x.real, scale = x.real + x.imag * ratio;
+        return {(R)1 / scale, -ratio / scale};
+    }
+    R ratio = x.real / x.imag, scale = x.real * ratio + x.imag;
+    return {ratio / scale, (R)-1 / scale};
+}
 
 I np_square(I x) { return (I)((uint64)x * (uint64)x); }
 

@@ -60,7 +60,7 @@ class Compiled:
         self.dynamic = self._dynamic_calls() if family is None else family.dynamic
         self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
         self._capture = capture
-        self._count = self.statistics.count if family is None else _count_nothing
+        self._count = self.statistics.count if family is None else None
         self._lock = threading.RLock()
         self._captured: tuple[Graph, Program] | None = None
         self._loads: Loads = frozenset()
@@ -101,7 +101,7 @@ class Compiled:
 
     def _bind(self, arguments: tuple, keywords: dict[str, object]) -> list[object]:
         """One value for each parameter, as the interpreter would bind them."""
-        binder = build_entry(self.function, self._parameters, [], {}, list, _count_nothing, [])
+        binder = build_entry(self.function, self._parameters, [], {}, list, None, [])
         return binder(*arguments, **keywords)
 
     def _slow(self, values: list[object]) -> object:
@@ -218,10 +218,6 @@ def _current(slot: CaptureSlot) -> object:
 
 
 _MISSING = object()
-
-
-def _count_nothing() -> None:
-    """The counter of a function that is not called by the user."""
 
 
 def _check_device() -> None:

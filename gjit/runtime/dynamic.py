@@ -44,6 +44,11 @@ class HasEntry(Protocol):
     entry: Callable
 
 
+MOST_FUNCTIONS = 512
+"""How many functions that turned up as values a program keeps compiled; the oldest are forgotten first."""
+
+_UNKNOWN: Any = object()
+
 generated: dict[int, types.CodeType] = {}
 """Code objects of host programs by id: functions with this code are gjit's own and are called as they are."""
 
@@ -67,22 +72,37 @@ class DynamicCalls:
 
     def __init__(self, script: Callable[[types.FunctionType], HasEntry], statistics: Statistics, package: str):
         self._script, self._statistics, self._package = script, statistics, package
-        self._compiled: dict[int, tuple[types.FunctionType, HasEntry | None]] = {}
+        self._compiled: dict[types.FunctionType, HasEntry | None] = {}
+        self._constructors: dict[type, functools.partial] = {}
+        self.scripted = self._fast_path()
 
-    def scripted(self, callee: object) -> object:
-        """What to call in place of `callee`: the graph of a user's function or method, else the thing itself.
+    def _fast_path(self) -> Callable[[object], Any]:
+        """What host programs call with a callee: gives what to call in its place, so that no frame stands between a
+        warning and the user's line. A method that has been met before takes one look-up in one function."""
+        known, bound, find, constructors = self._compiled.get, types.MethodType, self._find, self._constructors
 
-        The host program calls it, so that no frame stands between a warning and the user's line.
-        """
+        def scripted(callee: object) -> object:
+            if type(callee) is bound:
+                compiled = known(callee.__func__)
+                if compiled is not None:
+                    return bound(compiled.entry, callee.__self__)
+            elif type(callee) is type:
+                return constructors.get(callee) or find(callee)
+            return find(callee)
+
+        return scripted
+
+    def _find(self, callee: object) -> object:
+        """What to call in place of `callee`: the graph of a user's function or method, else the thing itself."""
         kind = type(callee)
-        if kind in NATIVE:
-            return callee
-        if kind is types.FunctionType:
-            return self._function(callee)
         if kind is types.MethodType:
             return self._method(callee)
+        if kind is types.FunctionType:
+            return self._function(callee)
+        if kind in NATIVE:
+            return callee
         if isinstance(callee, type):
-            return functools.partial(self._construct, callee) if _is_plain_class(callee) else callee
+            return self._class(callee)
         if kind is functools.partial:
             return functools.partial(self.scripted(callee.func), *callee.args, **callee.keywords)
         if has_graph(callee):
@@ -90,17 +110,24 @@ class DynamicCalls:
         return self._instance(callee, kind)
 
     def _function(self, function: types.FunctionType) -> Callable:
-        known = self._compiled.get(id(function))
-        if known is None:
-            known = function, self._compile(function)
-            self._compiled[id(function)] = known
-        if known[1] is not None:
-            return known[1].entry
+        compiled = self._compiled.get(function, _UNKNOWN)
+        if compiled is _UNKNOWN:
+            compiled = self._remember_in(self._compiled, function, self._compile(function))
+        if compiled is not None:
+            return compiled.entry
         if function is fork:
             return self._fork
         if not self._is_native(function):
             self._statistics.host_calls += 1
         return function
+
+    @staticmethod
+    def _remember_in(found: dict[Any, Any], key: object, value: Any) -> Any:
+        """Keep what was found, for as long as it is among the newest: a program may make closures without end."""
+        while len(found) >= MOST_FUNCTIONS:
+            found.pop(next(iter(found)), None)
+        found[key] = value
+        return value
 
     def _compile(self, function: types.FunctionType) -> HasEntry | None:
         if self._is_native(function) or is_ignored(function) or not is_user_code(function, self._package):
@@ -123,8 +150,7 @@ class DynamicCalls:
     def _method(self, method: types.MethodType) -> Callable:
         function = method.__func__
         if type(function) is types.FunctionType:
-            entry = self._function(function)
-            return method if entry is function else functools.partial(entry, method.__self__)
+            return types.MethodType(self._function(function), method.__self__)
         return method if has_graph(function) else functools.partial(self.scripted(function), method.__self__)
 
     def _instance(self, callee: object, kind: Any) -> object:
@@ -132,6 +158,11 @@ class DynamicCalls:
         if not callable(callee) or not is_user_class(kind):
             return callee
         return functools.partial(self.scripted(kind.__call__), callee)
+
+    def _class(self, cls: type) -> object:
+        if not _is_plain_class(cls):
+            return cls
+        return self._remember_in(self._constructors, cls, functools.partial(self._construct, cls))
 
     def _construct(self, cls: type, /, *arguments: object, **keywords: object) -> object:
         """An instance of `cls`, its `__init__` run as a graph."""

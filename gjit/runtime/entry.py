@@ -48,13 +48,13 @@ def build_entry(
         guards: captured names that the plans rely on.
         plans: generated functions by signature, oldest first.
         slow: takes the list of argument values and does everything that the entry does not know.
-        count: called once a call.
+        count: called once a call; None for a function that is not called by the user.
         overrides: while this list is not empty, every call goes to `slow`.
     """
     writer = _Writer()
     names = [parameter.name for parameter in parameters]
     everything = f"{writer.name('slow', slow)}([{', '.join(names)}])"
-    lines = [f"{writer.name('count', count)}()"]
+    lines = [] if count is None else [f"{writer.name('count', count)}()"]
     lines += [f"if {writer.name('overrides', overrides)}:", f"    return {everything}"]
     tests = [_guard(function, slot, writer, names) for slot in guards]
     lines += _guard_lines(tests, everything)

@@ -69,7 +69,6 @@ class _Former:
             elif self._can_move_above(node):
                 self._move_above(node)
             else:
-                self._leave_temporaries_to(node)
                 self._close()
                 if operation is not None and self._joins(node, operation):
                     self._join(node, operation)
@@ -98,12 +97,6 @@ class _Former:
         left, right = node.inputs
         return right not in self.results or (left not in self.results and may_be_temporary(left))
 
-    def _leave_temporaries_to(self, follower: Node) -> None:
-        """For the same reason, a node behind the region keeps the operand that NumPy may write into."""
-        while self.members and dies_on_the_right(follower) and follower.inputs[1].producer is self.members[-1]:
-            follower = self.members.pop()
-            self.results.difference_update(follower.results)
-
     def _join(self, node: Node, operation: Operation) -> None:
         self.members.append(node)
         self.results.update(node.results)
@@ -125,6 +118,8 @@ class _Former:
 
     def _close(self) -> None:
         """Make a region of the members; arithmetic of scalars after the last array stays behind it."""
+        while self._keep_temporaries_outside():
+            pass
         while self.members and self.members[-1] in self.scalars:
             self.members.pop()
         if len(self.members) - len(self.scalars.intersection(self.members)) >= 2:
@@ -132,6 +127,17 @@ class _Former:
             self.count += 1
         self.members, self.scalars = [], set()
         self.results, self.totals = set(), set()
+
+    def _keep_temporaries_outside(self) -> bool:
+        """Cut the run before an operand that NumPy may reuse in a later sum or product, for the same reason."""
+        inside = set(self.members)
+        for place, node in enumerate(self.members):
+            for value in filter(may_be_temporary, node.results):
+                user = next(iter(value.uses))
+                if user not in inside and dies_on_the_right(user):
+                    del self.members[place:]
+                    return True
+        return False
 
 
 def _is_array(value: Value) -> bool:

@@ -190,3 +190,24 @@ def test_builtins_call_graphs():
         sys.setprofile(None)
     assert not {parity.__code__, total.__code__} & set(ran)
     assert compiled.statistics.host_calls == 0
+
+
+def test_closures_met_at_run_time_are_not_kept_for_ever():
+    import gc
+    import weakref
+
+    from gjit.runtime import dynamic
+
+    def make():
+        data = np.ones(10)
+        return lambda x: x + data[0]
+
+    compiled = gjit.script(call)
+    first = make()
+    reference = weakref.ref(first)
+    compiled(first, 1.0)
+    del first
+    for _ in range(dynamic.MOST_FUNCTIONS + 1):
+        compiled(make(), 1.0)
+    gc.collect()
+    assert reference() is None

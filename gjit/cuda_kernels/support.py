@@ -1,0 +1,93 @@
+"""What generated C++ needs besides the functions of the rows: array objects, loops, reductions of blocks."""
+
+from __future__ import annotations
+
+from gjit.cuda_kernels.program import KernelProgram
+
+ARRAYS = """\
+struct Array {
+    void *header[2];
+    char *data;
+};
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+static inline int64 smaller(int64 a, int64 b) { return a < b ? a : b; }
+"""
+"""An array object begins with its reference count and type; its data follow. INDEPENDENT promises that the turns of a
+loop do not depend on each other."""
+
+REDUCTIONS = """\
+struct Sum {
+    template <typename T> static T combine(T a, T b) { return a + b; }
+    template <typename T> static T start(T first) { return (T)-0.0; }
+};
+struct Product {
+    template <typename T> static T combine(T a, T b) { return a * b; }
+    template <typename T> static T start(T first) { return 1; }
+};
+struct Maximum {
+    template <typename T> static T combine(T a, T b) { return (a >= b) | (a != a) ? a : b; }
+    template <typename T> static T start(T first) { return first; }
+};
+struct Minimum {
+    template <typename T> static T combine(T a, T b) { return (a <= b) | (a != a) ? a : b; }
+    template <typename T> static T start(T first) { return first; }
+};
+// All elements of a block. Which of them meet in which order depends on their number alone.
+template <typename Way, typename T> static T reduce_block(const T *values, int64 count) {
+    typedef T Vector __attribute__((vector_size(64)));
+    typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
+    const int width = 64 / sizeof(T);
+    Vector lanes[8];
+    for (int k = 0; k < 8; ++k)
+        for (int lane = 0; lane < width; ++lane) lanes[k][lane] = Way::start(values[0]);
+    int64 i = 0;
+    for (; i + 8 * width <= count; i += 8 * width)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; ++k) lanes[k] = Way::combine(lanes[k], (Vector) * (const Loose *)(values + i + k * width));
+    for (; i + width <= count; i += width) lanes[0] = Way::combine(lanes[0], (Vector) * (const Loose *)(values + i));
+    for (int lane = 0; i < count; ++i, ++lane) lanes[1][lane] = Way::combine(lanes[1][lane], values[i]);
+#pragma GCC unroll 8
+    for (int k = 4; k > 0; k /= 2)
+#pragma GCC unroll 8
+        for (int other = 0; other < k; ++other) lanes[other] = Way::combine(lanes[other], lanes[other + k]);
+    T sums[width];
+    for (int lane = 0; lane < width; ++lane) sums[lane] = lanes[0][lane];
+    for (int half = width / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) sums[lane] = Way::combine(sums[lane], sums[lane + half]);
+    return sums[0];
+}
+// The results of blocks, combined in pairs like the digits of a binary counter.
+template <typename Way, typename T> struct Pairwise {
+    T levels[56];
+    int64 count = 0;
+    void add(T partial) {
+        int level = 0;
+        for (int64 rest = count++; rest & 1; rest >>= 1) partial = Way::combine(levels[level++], partial);
+        levels[level] = partial;
+    }
+    T total() const {
+        int level = 0;
+        while (!(count >> level & 1)) ++level;
+        T result = levels[level];
+        while (count >> ++level)
+            if (count >> level & 1) result = Way::combine(levels[level], result);
+        return result;
+    }
+};
+// Makes the first partial result that of them all.
+template <typename Way, typename T> static void combine(const Array *partials, int64 count) {
+    T *values = (T *)partials->data;
+    Pairwise<Way, T> parts;
+    for (int64 k = 0; k < count; ++k) parts.add(values[k]);
+    values[0] = parts.total();
+}
+"""
+
+
+def support_text(program: KernelProgram) -> str:
+    """The parts that the kernel of this program uses."""
+    return ARRAYS + (REDUCTIONS if program.reductions else "")
