@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
@@ -13,6 +14,7 @@ from gjit.capture.trace_check import check_trace
 from gjit.errors import GjitError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph
+from gjit.ir.parser import parse_graph
 from gjit.ir.rewrite import rewrite_graph
 from gjit.module import Module, set_script
 from gjit.module.compiling import compile_module
@@ -60,10 +62,9 @@ class CompiledFunction(Generic[P, R]):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __reduce__(self) -> str | tuple:
-        if "<locals>" in self.__qualname__ or "<lambda>" in self.__qualname__:
-            return script, (self.__wrapped__,)  # by value, where the pickler (cloudpickle) can copy the plain function
-        return self.__qualname__  # by name, as the plain function would be
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name where the name leads here, as a plain function; else as the graph and what it refers to."""
+        return self.__qualname__ if _is_found_by_name(self) else (_from_text, (str(self.graph), self.captures))
 
     def __repr__(self) -> str:
         return f"<gjit function {self.__qualname__}>"
@@ -251,6 +252,17 @@ def bind(graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = Non
     """
     compiled, stub = bind_graph(graph, captures or {})
     return CompiledFunction.of(compiled, stub)
+
+
+def _is_found_by_name(function: CompiledFunction) -> bool:
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+def _from_text(text: str, captures: dict[str, dict[str, object]]) -> CompiledFunction:
+    return bind(parse_graph(text), captures)
 
 
 def explain(fn: CompiledFunction, *arguments: object, **keywords: object) -> Explanation:

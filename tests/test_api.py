@@ -1,6 +1,8 @@
 """The compiled object as its user sees it."""
 
+import copy
 import inspect
+import pickle
 import threading
 import traceback
 import typing
@@ -330,3 +332,30 @@ def test_a_pass_that_breaks_the_graph_is_named():
             gjit.script(lambda x: x + 1)(np.ones(2))
     finally:
         broken.unregister()
+
+
+@gjit.script
+def found_by_name(x):
+    return x + SCALE
+
+
+def test_pickled_by_name_where_the_name_leads_to_it():
+    assert pickle.loads(pickle.dumps(found_by_name)) is found_by_name
+    assert copy.deepcopy(found_by_name) is found_by_name
+
+
+def test_a_traced_function_travels_as_its_graph():
+    again = pickle.loads(pickle.dumps(gjit.trace(lambda x: abs(2 * x) + 1, np.ones(2))))
+    assert again(np.array([-3, 4])).tolist() == [7, 9]
+
+
+def test_a_closure_travels_as_its_graph():
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    def make(k):
+        return gjit.script(lambda x: x * k)
+
+    again = pickle.loads(cloudpickle.dumps(make(3)))
+    assert isinstance(again, gjit.CompiledFunction)
+    assert again(5) == 15
+    assert pickle.loads(pickle.dumps(make(3)))(5) == 15

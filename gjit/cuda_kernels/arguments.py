@@ -23,8 +23,10 @@ def fields_of(program: KernelProgram) -> tuple[Field, ...]:
     fields: list[Field] = []
     for array in all_arrays(program):
         fields.append(Field(f"const Array *{array.name}", Meaning.ARRAY, array.name))
-        for axis in range(program.rank - 1):
-            fields.append(Field(f"int64 {array.name}_stride_{axis}", Meaning.STRIDE, array.name, axis))
+        fields += [
+            Field(f"int64 {array.name}_stride_{axis}", Meaning.STRIDE, array.name, axis)
+            for axis in range(program.rank - 1)
+        ]
         if array.access is Access.STRIDED:
             fields.append(Field(f"int64 {array.name}_step", Meaning.STRIDE, array.name, program.rank - 1))
     fields += [Field(f"int64 extent_{axis}", Meaning.EXTENT, axis=axis) for axis in range(program.rank)]

@@ -84,11 +84,12 @@ def place(array: Array, index: str) -> str:
     """The element of an array at `index` of the row.
 
     >>> place(Array("x", np.dtype("f8"), Access.STRIDED), "i")
-    'x_data[(i) * x_step]'
+    'x_data[i * x_step]'
     """
-    if array.access is Access.CONTIGUOUS:
-        return f"{array.name}_data[{index}]"
-    return f"{array.name}_data[({index}) * {array.name}_step]" if array.access is Access.STRIDED else f"*{array.name}_data"
+    if array.access is Access.REPEATED:
+        return f"*{array.name}_data"
+    step = f" * {array.name}_step" if array.access is Access.STRIDED else ""
+    return f"{array.name}_data[{index}{step}]"
 
 
 def load(array: Array, index: str) -> str:

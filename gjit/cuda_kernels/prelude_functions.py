@@ -93,7 +93,7 @@ float16 np_nextafter(float16 a, float16 b) {
 
 F np_spacing(F x) {
     if (!(fabsF(x) < np_infinity(x))) return np_nan(x);
-    return nextafterF(x, copysignF(np_infinity(x), x)) - x;
+    return nextafterF(x, x < 0 ? -np_infinity(x) : np_infinity(x)) - x;
 }
 
 float16 np_spacing(float16 x) {

@@ -57,11 +57,15 @@ I np_maximum(I a, I b) { return a > b ? a : b; }
 
 F np_maximum(F a, F b) { return a != a || a > b ? a : b; }
 
+float16 np_maximum(float16 a, float16 b) { return np_isnan(a) || np_greater_equal(a, b) ? a : b; }
+
 C np_maximum(C a, C b) { return np_isnan(a) || np_greater_equal(a, b) ? a : b; }
 
 I np_minimum(I a, I b) { return a < b ? a : b; }
 
 F np_minimum(F a, F b) { return a != a || a < b ? a : b; }
+
+float16 np_minimum(float16 a, float16 b) { return np_isnan(a) || np_less_equal(a, b) ? a : b; }
 
 C np_minimum(C a, C b) { return np_isnan(a) || np_less_equal(a, b) ? a : b; }
 

@@ -1,4 +1,4 @@
-"""Kernels with reductions along the last axis: softmax, layer norm, variance. A row after the other, several sweeps each.
+"""Kernels with reductions along the last axis: softmax, layer norm, variance. Each row is swept several times.
 
     extern "C" void softmax(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
         const int64 extent_0 = arguments->extent_0;

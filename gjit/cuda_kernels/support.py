@@ -45,10 +45,11 @@ template <typename Way, typename T> static T reduce_block(const T *values, int64
     for (int k = 0; k < 8; ++k)
         for (int lane = 0; lane < width; ++lane) lanes[k][lane] = Way::start(values[0]);
     int64 i = 0;
+    const auto load = [&](int64 place) { return (Vector) * (const Loose *)(values + place); };
     for (; i + 8 * width <= count; i += 8 * width)
 #pragma GCC unroll 8
-        for (int k = 0; k < 8; ++k) lanes[k] = Way::combine(lanes[k], (Vector) * (const Loose *)(values + i + k * width));
-    for (; i + width <= count; i += width) lanes[0] = Way::combine(lanes[0], (Vector) * (const Loose *)(values + i));
+        for (int k = 0; k < 8; ++k) lanes[k] = Way::combine(lanes[k], load(i + k * width));
+    for (; i + width <= count; i += width) lanes[0] = Way::combine(lanes[0], load(i));
     for (int lane = 0; i < count; ++i, ++lane) lanes[1][lane] = Way::combine(lanes[1][lane], values[i]);
 #pragma GCC unroll 8
     for (int k = 4; k > 0; k /= 2)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from gjit.cuda_kernels.blocks import Sweep
 from gjit.cuda_kernels.program import Access, KernelProgram, Level, Literal, Operand, Operation, Reduction
 
-CHEAP_ROWS = frozenset(
-    f"numpy.{name}"
-    for name in (
-        "add subtract multiply negative positive absolute square maximum minimum less less_equal greater greater_equal "
-        "equal not_equal where astype logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor invert"
-    ).split()
-)
+_CHEAP_NAMES = """
+    add subtract multiply negative positive absolute square maximum minimum less less_equal greater greater_equal
+    equal not_equal where astype logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor invert
+"""
+CHEAP_ROWS = frozenset(f"numpy.{name}" for name in _CHEAP_NAMES.split())
 _DEAR = 20
 _MOST_RECOMPUTED = 3
 """Values that take more than this many cheap ops are kept in a buffer rather than computed again."""
@@ -65,7 +63,8 @@ class _Planner:
         firsts: dict[str, int] = {}
         for depth, sweep in enumerate(made.sweeps):
             sweep.reductions = [step for step in self.program.reductions if self.depths[step.result] == depth + 1]
-            sweep.stores = [each for each in self.program.outputs if each.array.level is Level.ELEMENT and depth == last]
+            if depth == last:
+                sweep.stores = [each for each in self.program.outputs if each.array.level is Level.ELEMENT]
             targets = [step.operand for step in sweep.reductions] + [output.value for output in sweep.stores]
             needed = self._needed(targets, depth, firsts, made)
             sweep.loads = [array for name, array in self.arrays.items() if name in needed]

@@ -72,7 +72,6 @@ def _partial(step: Reduction, index: str) -> str:
 
 
 def _combine(program: KernelProgram) -> list[str]:
-    lines = [f'extern "C" void {program.name}_combine(const Arguments *arguments, int64 count) {{']
-    for step in program.totals:
-        lines.append(f"    combine<{kind_of(step)}>(arguments->{step.result}_partials, count);")
-    return [*lines, "}"]
+    first = f'extern "C" void {program.name}_combine(const Arguments *arguments, int64 count) {{'
+    calls = [f"combine<{kind_of(step)}>(arguments->{step.result}_partials, count);" for step in program.totals]
+    return [first, *indented(calls, 1), "}"]

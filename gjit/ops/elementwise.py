@@ -21,7 +21,7 @@ def _ufunc(ufunc: np.ufunc, kinds: str = "", exact: str = "", **rest) -> None:
     operands = ", ".join(f"{{{position}}}" for position in range(ufunc.nin))
     kernel = f"np_{ufunc.__name__}({operands})" if kinds else None
     free = ufunc in LAYOUT_FREE_UFUNCS
-    rest = {"effects": computes, "layout_free": free, "kernel": kernel, "kinds": kinds, "exact_kinds": exact, **rest}
+    rest = {"effects": computes, "layout_free": free, "kernel": kernel, "kinds": kinds, "exact": exact, **rest}
     types = ufunc_types(ufunc)
     table.add(Op(name=f"numpy.{ufunc.__name__}", kind=Kind.ELEMENTWISE, function=ufunc, types=types, **rest))
     UFUNCS.append(ufunc)
@@ -116,7 +116,7 @@ _ufunc(np.right_shift, "iu", "iu")
 _ufunc(np.bitwise_count, "iu", "iu", **_QUIET)
 
 
-CLIP_KERNEL = {"kernel": "np_clip({0}, {1}, {2})", "kinds": "biuf", "exact_kinds": "biuf"}
+CLIP_KERNEL = {"kernel": "np_clip({0}, {1}, {2})", "kinds": "biuf", "exact": "biuf"}
 """Of `clip` with both bounds."""
 _LAYOUT_FREE = {"where", "clip", "select", "real", "imag", "nan_to_num", "isposinf", "isneginf", "isreal", "iscomplex"}
 
@@ -133,7 +133,7 @@ def copies_first(node: Node) -> Effect:
     return computes(node) if "copy" not in (bind(node, np.nan_to_num) or {"copy": None}) else OPAQUE
 
 
-_row("where", "condition x y", weak="x y", kernel="np_where({0}, {1}, {2})", kinds="biufc", exact_kinds="biufc")
+_row("where", "condition x y", weak="x y", kernel="np_where({0}, {1}, {2})", kinds="biufc", exact="biufc")
 _row("clip", "a", weak="a_min a_max min max", **CLIP_KERNEL)
 _row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,))
 _row("round", "a", sizes="decimals", method="round")

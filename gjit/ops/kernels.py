@@ -29,5 +29,11 @@ def _cast(dtypes: Dtypes) -> str:
     return cast_text("{0}", *dtypes)
 
 
-CAST_KERNEL = {"kernel": _cast, "kinds": "biufc", "exact_kinds": "biufc"}
+def _is_exact_cast(dtypes: Dtypes) -> bool:
+    """Where a float does not fit into uint32, NumPy's vector code gives something else than its scalar code."""
+    source, target = dtypes
+    return not (source.kind in "fc" and target == np.uint32)
+
+
+CAST_KERNEL = {"kernel": _cast, "kinds": "biufc", "exact": _is_exact_cast}
 """Of `astype`: operand, then result."""

@@ -51,6 +51,7 @@ TypeRule = Callable[[Node], list[Type]]
 EffectRule = Callable[[Node], Effect]
 Dtypes = tuple[np.dtype, ...]
 KernelRule = Callable[[Dtypes], str | None]
+ExactRule = Callable[[Dtypes], bool]
 KERNEL_CHARACTERS = frozenset("?bBhHiIlLefdFD")
 """The dtypes that kernels know."""
 
@@ -73,7 +74,7 @@ class Op:
     kernel      one element of the result in C++, from operands `{0}`, `{1}` that have the dtypes of the loop already;
                 an operator has its ufunc's. Functions `np_*` are those of the prelude. None is not in kernels
     kinds       the kinds of operands that `kernel` is for
-    exact_kinds the kinds of operands for which the compiled kernel gives NumPy's bits on a CPU
+    exact       the kinds of operands for which the kernel compiled for a CPU gives NumPy's bits, or a rule
     """
 
     name: str
@@ -90,7 +91,7 @@ class Op:
     layout_free: bool = True
     kernel: str | KernelRule | None = None
     kinds: str = "biuf"
-    exact_kinds: str = ""
+    exact: str | ExactRule = ""
 
     def result_types(self, node: Node) -> list[Type]:
         """The types of the node's results; a rule that does not apply gives UNKNOWN."""
@@ -122,8 +123,9 @@ class Op:
         """Whether `kernel_text` compiled for a CPU gives the bits of NumPy's own loop of these dtypes."""
         if self.kernel is None and self.ufunc:
             return table[self.ufunc].kernel_exact(dtypes)
-        exact = all(dtype.kind in self.exact_kinds for dtype in dtypes[:-1])
-        return exact and self.kernel_text(dtypes) is not None
+        if self.kernel_text(dtypes) is None:
+            return False
+        return self.exact(dtypes) if callable(self.exact) else all(dtype.kind in self.exact for dtype in dtypes[:-1])
 
 
 class Table:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gjit.capture.program import Program
 from gjit.errors import GjitError
-from gjit.ir.graph import CaptureKind, Graph
+from gjit.ir.graph import CaptureKind, CaptureSlot, Graph
 from gjit.runtime.compiled import Compiled
 from gjit.runtime.entry import signature_text
 
@@ -24,13 +24,19 @@ def captures_of(program: Program) -> Captures:
     """
     found: Captures = {}
     for name, graph in program.functions.items():
-        found[name] = {slot.name: slot.value for slot in graph.captures}
+        found[name] = {slot.name: slot.value for slot in used_slots(graph)}
         owner = program.owners.get(name)
         for attribute in (DEFAULTS, KEYWORD_DEFAULTS, QUALIFIED_NAME, MODULE):
             value = getattr(owner, attribute, None)
             if value is not None:
                 found[name][attribute] = value
     return found
+
+
+def used_slots(graph: Graph) -> list[CaptureSlot]:
+    """The slots whose object the graph reads; others are names that only had to be guarded."""
+    used = {node.attributes["slot"] for node in graph.all_nodes() if node.op in ("capture", "capture.store")}
+    return [graph.captures[index] for index in sorted(used)]
 
 
 def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tuple[Compiled, types.FunctionType]:
@@ -53,8 +59,11 @@ def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tu
 def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:
     """A function in whose globals the captured objects are; slots are filled and refer to it."""
     namespace: dict[str, object] = {"__builtins__": builtins, "__name__": "gjit.bound"}
+    used = {id(slot) for slot in used_slots(graph)}
     for slot in graph.captures:
         if slot.name not in values:
+            if id(slot) not in used:
+                continue
             raise GjitError(f"the graph {graph.name!r} refers to {slot.name!r}, which the captures do not hold")
         slot.value = values[slot.name]
         if slot.kind is CaptureKind.CELL:

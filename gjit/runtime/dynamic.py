@@ -7,6 +7,7 @@ are; what cannot be scripted is a host call and is counted.
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from collections.abc import Callable
@@ -44,8 +45,8 @@ class HasEntry(Protocol):
     entry: Callable
 
 
-MOST_FUNCTIONS = 512
-"""How many functions that turned up as values a program keeps compiled; the oldest are forgotten first."""
+MOST_CLOSURES = 32
+"""How many closures over data a program keeps compiled; the oldest are forgotten first."""
 
 _UNKNOWN: Any = object()
 
@@ -73,6 +74,7 @@ class DynamicCalls:
     def __init__(self, script: Callable[[types.FunctionType], HasEntry], statistics: Statistics, package: str):
         self._script, self._statistics, self._package = script, statistics, package
         self._compiled: dict[types.FunctionType, HasEntry | None] = {}
+        self._closures: collections.deque[types.FunctionType] = collections.deque()
         self._constructors: dict[type, functools.partial] = {}
         self.scripted = self._fast_path()
 
@@ -110,9 +112,11 @@ class DynamicCalls:
         return self._instance(callee, kind)
 
     def _function(self, function: types.FunctionType) -> Callable:
+        if id(function.__code__) in generated:
+            return function
         compiled = self._compiled.get(function, _UNKNOWN)
         if compiled is _UNKNOWN:
-            compiled = self._remember_in(self._compiled, function, self._compile(function))
+            compiled = self._remember(function, self._compile(function))
         if compiled is not None:
             return compiled.entry
         if function is fork:
@@ -121,13 +125,15 @@ class DynamicCalls:
             self._statistics.host_calls += 1
         return function
 
-    @staticmethod
-    def _remember_in(found: dict[Any, Any], key: object, value: Any) -> Any:
-        """Keep what was found, for as long as it is among the newest: a program may make closures without end."""
-        while len(found) >= MOST_FUNCTIONS:
-            found.pop(next(iter(found)), None)
-        found[key] = value
-        return value
+    def _remember(self, function: types.FunctionType, compiled: HasEntry | None) -> HasEntry | None:
+        """Keep what was found. Closures over data are only kept while they are among the newest: a program may make
+        them without end, and each keeps its arrays."""
+        self._compiled[function] = compiled
+        if _holds_data(function):
+            self._closures.append(function)
+            if len(self._closures) > MOST_CLOSURES:
+                self._compiled.pop(self._closures.popleft(), None)
+        return compiled
 
     def _compile(self, function: types.FunctionType) -> HasEntry | None:
         if self._is_native(function) or is_ignored(function) or not is_user_code(function, self._package):
@@ -162,7 +168,8 @@ class DynamicCalls:
     def _class(self, cls: type) -> object:
         if not _is_plain_class(cls):
             return cls
-        return self._remember_in(self._constructors, cls, functools.partial(self._construct, cls))
+        constructor = self._constructors[cls] = functools.partial(self._construct, cls)
+        return constructor
 
     def _construct(self, cls: type, /, *arguments: object, **keywords: object) -> object:
         """An instance of `cls`, its `__init__` run as a graph."""
@@ -176,3 +183,18 @@ class DynamicCalls:
 def _is_plain_class(cls: type) -> bool:
     """Whether making an instance is `__new__` and an `__init__` that the user wrote."""
     return type(cls) is type and type(cls.__init__) is types.FunctionType and is_user_class(cls)
+
+
+def _holds_data(function: types.FunctionType) -> bool:
+    """Whether a free variable may keep memory alive; the class that `super()` needs and other functions do not."""
+    return any(not isinstance(_content(cell), _LIGHT) for cell in function.__closure__ or ())
+
+
+def _content(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
+
+
+_LIGHT = (type, types.FunctionType, types.ModuleType, bool, int, float, complex, str, type(None))

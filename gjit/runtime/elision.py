@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def _operand(sample: Sample, size: int) -> object:
     return np.zeros((), dtype) if kind == "point" else dtype.type(0)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reuses_right(function: Callable, dtype: np.dtype, sample: Sample) -> bool:
     """Asks NumPy itself, by looking where the result lies.
 
@@ -89,7 +89,7 @@ def _reuses_right(function: Callable, dtype: np.dtype, sample: Sample) -> bool:
     return _place(result) in places
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reuses_left(function: Callable, dtype: np.dtype, sample: Sample) -> bool:
     places: list[int] = []
     size = SMALLEST_REUSED // dtype.itemsize

@@ -107,4 +107,3 @@ class TiledRegion:
             plan = None
         self._plans[key] = plan
         return plan
-

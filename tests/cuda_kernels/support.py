@@ -131,7 +131,7 @@ def expected(case: Case, operands: list[np.ndarray]) -> np.ndarray:
             return operands[0].astype(case.dtypes[-1])
         ufunc = ufunc_of(case.op)
         if ufunc is not None:
-            return ufunc(*operands, dtype=None, signature=tuple(case.dtypes))
+            return ufunc(*operands)
         return case.op.function(*operands)
 
 

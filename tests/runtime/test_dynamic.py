@@ -207,7 +207,7 @@ def test_closures_met_at_run_time_are_not_kept_for_ever():
     reference = weakref.ref(first)
     compiled(first, 1.0)
     del first
-    for _ in range(dynamic.MOST_FUNCTIONS + 1):
+    for _ in range(dynamic.MOST_CLOSURES + 1):
         compiled(make(), 1.0)
     gc.collect()
     assert reference() is None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gjit.runtime import tiles
 from tests.runtime.region_programs import SIZE, Program, arrays, assert_same, in_place, special_values
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
@@ -103,3 +104,46 @@ def test_an_in_place_operator_on_a_temporary_that_is_returned():
         return [fresh, changed, nodes("operator.isub", changed, nodes("numpy.exp", y))]
 
     assert assert_same(build, *arrays("f8", "f8")).tiled == 1
+
+
+def test_stores_at_other_places_share_one_plan():
+    def build(nodes, target, index, value):
+        nodes("setitem", target, index, nodes("operator.mul", nodes("operator.add", value, 1), 0.5))
+        return []
+
+    value, ours, theirs = np.ones(SIZE), np.zeros((SIZE, 40)), np.zeros((SIZE, 40))
+    program = Program(build, ours, (slice(None), 0), value)
+    for column in range(40):
+        program.tiled(ours, (slice(None), column), value)
+        program.twin(theirs, (slice(None), column), value)
+    assert np.array_equal(ours, theirs)
+    assert program.region.tiled == 40
+    assert len(program.region._plans) == 1
+
+
+def test_a_small_store_into_a_large_array_is_left_to_the_twin(monkeypatch):
+    def build(nodes, target, index, value):
+        nodes("setitem", target, index, nodes("operator.mul", nodes("operator.add", value, 1), 0.5))
+        return []
+
+    monkeypatch.setattr(tiles, "MINIMUM_ELEMENTS", 1000)
+    target = np.zeros((1000, 200))
+    program = Program(build, target, (slice(None), 0), np.ones(1000))
+    for row in range(200):
+        program.tiled(target, row, np.ones(200))
+    assert not program.region._plans
+    program.tiled(target, (slice(None), 3), np.ones(1000))
+    assert program.region.tiled == 1
+
+
+def test_shapes_that_change_with_every_call_are_soon_not_planned_any_more():
+    def build(nodes, x, y):
+        return [nodes("operator.mul", nodes("operator.add", x, y), y)]
+
+    program = Program(build, np.ones(SIZE), np.ones(SIZE))
+    for size in range(100):
+        program.tiled(np.ones(SIZE + size), np.ones(SIZE + size))
+    assert 10 < program.region.tiled < 20
+    for _ in range(200):
+        program.tiled(np.ones(SIZE), np.ones(SIZE))
+    assert program.region.tiled > 200

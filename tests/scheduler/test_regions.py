@@ -247,3 +247,47 @@ def test_which_reductions_join(parameter, call, joins):
         f"%x: {parameter}",
     )
     assert ("." + call.split("(")[0] in ops) == joins
+
+
+def test_arithmetic_of_python_numbers_is_part_of_a_region():
+    assert formed(
+        f"""
+        %a = operator.mul(%x, %y) : {LINE}
+        %v = operator.pow(%s, 2) : float
+        %h = operator.mul(0.5, %v) : float
+        %b = operator.add(%a, %h) : {LINE}
+        return %b
+    """,
+        f"%x: {LINE}, %y: {LINE}, %s: float",
+    ) == ["region", ".operator.mul", ".operator.pow", ".operator.mul", ".operator.add", ".yield", "return"]
+
+
+def test_division_by_a_number_that_is_not_zero_moves_above():
+    program = f"%a = operator.mul(%x, %y) : {LINE}\n%h = operator.truediv(%s, {{}}) : float\n"
+    program += f"%b = operator.add(%a, %h) : {LINE}\nreturn %b"
+    parameters = f"%x: {LINE}, %y: {LINE}, %s: float"
+    assert formed(program.format("2"), parameters)[0] == "operator.truediv"
+    assert formed(program.format("0.0"), parameters)[0] == "region"
+
+
+FRESH = "library(%x) {function='numpy.fft.fft'} : array<complex128, 1>"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"%0 = {FRESH}\n%1 = operator.mul(%x, %0) : {LINE}\n%2 = operator.sub(%1, %y) : {LINE}\nreturn %2",
+        f"%0 = operator.mul(%y, %y) : {LINE}\n%1 = operator.sub(%0, %y) : {LINE}\n%2 = {FRESH}\n"
+        f"%3 = operator.mul(%1, %2) : {LINE}\nreturn %3",
+        f"%0 = {FRESH}\n%1 = operator.sub(%y, 1) : {LINE}\n%2 = operator.mul(%0, %1) : {LINE}\nreturn %2",
+    ],
+)
+def test_operands_that_numpy_may_reuse_stay_where_they_have_no_name(program):
+    assert "region" not in formed(program, f"%x: {LINE}, %y: {LINE}")
+
+
+def test_operands_that_numpy_cannot_reuse_join():
+    named = f"%t = {FRESH}\n%a = operator.mul(%t, %x) : {LINE}\n%b = operator.sub(%a, %y) : {LINE}\nreturn %b"
+    assert "region" in formed(named, f"%x: {LINE}, %y: {LINE}")
+    view = f"%0 = getitem(%x, 3) : {LINE}\n%1 = operator.mul(%x, %0) : {LINE}\n%2 = operator.sub(%1, %y) : {LINE}\nreturn %2"
+    assert "region" in formed(view, f"%x: {LINE}, %y: {LINE}")

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import cloudpickle
+import cloudpickle.cloudpickle as classes
 import numpy as np
 
 import gjit
@@ -45,7 +46,10 @@ class CannotTravel(Exception):
 
 
 class Pickler(cloudpickle.Pickler):
-    """By value: user code, arrays with their strides and the memory that they share, compiled functions as their source."""
+    """By value: user code, arrays with their strides and the memory that they share, compiled functions as their source.
+
+    In a report, classes that came from the parent are referred to, and compiled functions are only named.
+    """
 
     def __init__(self, buffer: io.BytesIO, *, in_report: bool):
         super().__init__(buffer)
@@ -56,7 +60,37 @@ class Pickler(cloudpickle.Pickler):
             return _reduce_view(obj)
         if isinstance(obj, gjit.CompiledFunction):
             return (str, (repr(obj),)) if self.in_report else (gjit.script, (obj.__wrapped__,))
+        if self.in_report and isinstance(obj, type) and obj in classes._DYNAMIC_CLASS_TRACKER_BY_CLASS:
+            return classes._lookup_class_or_track, (classes._DYNAMIC_CLASS_TRACKER_BY_CLASS[obj], None)
         return super().reducer_override(obj)
+
+
+class Copier(Pickler):
+    """For copies in this process: code stays the same object."""
+
+    def __init__(self, buffer: io.BytesIO):
+        super().__init__(buffer, in_report=True)
+        self.kept: list[object] = []
+
+    def persistent_id(self, obj: object) -> int | None:
+        if not isinstance(obj, (types.FunctionType, types.ModuleType, type)):
+            return None
+        self.kept.append(obj)
+        return len(self.kept) - 1
+
+
+class Unpickler(pickle.Unpickler):
+    def __init__(self, buffer: io.BytesIO, kept: list[object]):
+        super().__init__(buffer)
+        self.persistent_load = kept.__getitem__
+
+
+def copied(thing: object) -> Any:
+    """A copy in this process, as like as possible to what arrives in the worker."""
+    buffer = io.BytesIO()
+    copier = Copier(buffer)
+    copier.dump(thing)
+    return Unpickler(io.BytesIO(buffer.getvalue()), copier.kept).load()
 
 
 def _reduce_view(array: np.ndarray) -> object:
@@ -187,8 +221,7 @@ def differences(
     file = getattr(getattr(plain, "__code__", None), "co_filename", None)
     request = request_for(compiled, argument_sets, calls, file)
     message = dumps(request)
-    copied = pickle.loads(message)["argument_sets"]
-    expected = pickle.loads(dumps(report(plain, copied, calls, file), in_report=True))
+    expected = copied(report(plain, copied(argument_sets), calls, file))
     restore_random_states(request["states"])
     actual = answer_to(message)
     comparison = Comparison()

@@ -116,7 +116,6 @@ def test_option_prices():
     check(price, call(spot, strike, years, 0.05, 0.2), call(spot.astype("f4"), strike.astype("f4"), 1.0, 0.05, 0.2))
 
 
-@pytest.mark.xfail(strict=True, reason="arithmetic of Python numbers between array operations ends a region")
 def test_numbers_between_array_operations_do_not_split_a_region():
     def terms(spot, strike, rate, sigma):
         first = np.log(spot / strike)

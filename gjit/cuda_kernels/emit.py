@@ -1,0 +1,18 @@
+"""Which kernel shape a program has."""
+
+from __future__ import annotations
+
+from gjit.cuda_kernels.flat import flat_kernel
+from gjit.cuda_kernels.program import Kernel, KernelProgram
+from gjit.cuda_kernels.rows import rows_kernel
+from gjit.cuda_kernels.strided import strided_kernel
+from gjit.cuda_kernels.totals import totals_kernel
+
+
+def emit(program: KernelProgram) -> Kernel:
+    """The kernel of a program; a program has reductions along rows, or to totals, or none."""
+    if program.totals:
+        return totals_kernel(program)
+    if program.reductions:
+        return rows_kernel(program)
+    return flat_kernel(program) if program.rank == 1 else strided_kernel(program)
