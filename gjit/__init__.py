@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gjit.ir.interpreter import Interpreter
     from gjit.marks import Final, annotate, export, ignore, interface, unused
     from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
+    from gjit.ops.user import register_op
     from gjit.passes.pipelines import register_pass
     from gjit.runtime.futures import Future, fork, wait
     from gjit.settings import config
@@ -38,6 +39,7 @@ _HOMES = {
     "gjit.ir.interpreter": "Interpreter",
     "gjit.marks": "Final annotate export ignore interface unused",
     "gjit.module": "Module ModuleDict ModuleList Parameter ScriptModule Sequential script_method",
+    "gjit.ops.user": "register_op",
     "gjit.passes.pipelines": "register_pass",
     "gjit.runtime.futures": "Future fork wait",
     "gjit.settings": "config",
@@ -75,6 +77,7 @@ __all__ = [
     "ignore",
     "interface",
     "parse_graph",
+    "register_op",
     "register_pass",
     "rewrite",
     "script",

@@ -102,3 +102,39 @@ def test_compiling_twice_compiles_the_class_once(network):
     first, second = gjit.script(network), gjit.script(Network(np.random.default_rng(1)))
     assert type(first) is type(second)
     assert gjit.script(first).first.weight is network.first.weight
+
+
+def test_hooks_run_around_forward(network):
+    compiled = gjit.script(network)
+    seen = []
+
+    def before(module, arguments):
+        seen.append(("before", module is compiled))
+        return arguments[0] * 2.0
+
+    def after(module, arguments, result):
+        seen.append(("after", arguments[0][0, 0]))
+        return result + 1.0
+
+    handles = [compiled.register_forward_pre_hook(before), compiled.register_forward_hook(after)]
+    plain = Network(np.random.default_rng(0))
+    assert np.array_equal(compiled(X), plain(X * 2.0) + 1.0)
+    assert seen == [("before", True), ("after", -2.0)]
+    for handle in handles:
+        handle.remove()
+        handle.remove()
+    assert np.array_equal(compiled(X), plain(X))
+    assert len(seen) == 2
+
+
+def test_hooks_are_seen_inside_scripted_code(network):
+    network.first.register_forward_hook(lambda module, arguments, result: result * 0.0)
+    compiled = gjit.script(network)
+    assert np.array_equal(compiled.first(X), np.zeros((2, 3)))
+
+    @gjit.script
+    def run(module, x):
+        return module(x)
+
+    assert np.array_equal(run(network.first, X), np.zeros((2, 3)))
+    assert run.statistics.host_calls == 0

@@ -25,7 +25,7 @@ from gjit.capture.standin_objects import object_stand_in
 from gjit.capture.tracers import Tracer
 from gjit.ir.capturable import has_graph, is_ignored
 from gjit.ir.graph import CaptureKind, Constant, Value
-from gjit.ops import names
+from gjit.ops import names, table
 
 
 def stand_in(recorder: Recorder, thing: object, load: Load) -> object:
@@ -79,6 +79,8 @@ def _made(recorder: Recorder, thing: object, load: Load) -> object:
 
 def _is_traced(recorder: Recorder, function: types.FunctionType) -> bool:
     """Whether calls of a Python function are traced through: the user's own, and modules written with gjit."""
+    if table.of_function(function) is not None:
+        return False
     mine = is_user_code(function, recorder.package) or is_user_code(function, "gjit")
     return mine and not is_ignored(function)
 

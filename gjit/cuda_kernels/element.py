@@ -26,6 +26,8 @@ def literal(value: np.generic) -> str:
     name, kind = c_type(value.dtype), value.dtype.kind
     if kind == "c":
         return f"{name}{{{literal(value.real)}, {literal(value.imag)}}}"
+    if value.dtype.char == "e":
+        return cast_text(literal(np.float32(value)), np.dtype("f4"), value.dtype)
     if kind == "f":
         return f"({name}){_float(float(value))}"
     number = int(value)

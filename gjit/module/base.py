@@ -37,6 +37,20 @@ class Parameter:
         return f"Parameter({self.data!r})"
 
 
+class HookHandle:
+    """A hook of a module; `remove` takes it away, and may be called again."""
+
+    __slots__ = ("_hooks",)
+
+    def __init__(self, hooks: dict[HookHandle, Callable], hook: Callable):
+        self._hooks = hooks
+        hooks[self] = hook
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        self._hooks.pop(self, None)
+
+
 class Module:
     """Base of models: arrays marked as parameters, registered buffers and other modules are attributes.
 
@@ -47,11 +61,13 @@ class Module:
     training: bool
     _parameter_names: dict[str, None]  # dictionaries keep the order of registration
     _buffer_names: dict[str, bool]
+    _pre_hooks: dict[HookHandle, Callable]
+    _hooks: dict[HookHandle, Callable]
 
     def __new__(cls, *arguments: object, **keywords: object) -> Module:
         """Registries exist before `__init__`, which need not call that of this class."""
         module = super().__new__(cls)
-        module.__dict__.update(training=True, _parameter_names={}, _buffer_names={})
+        module.__dict__.update(training=True, _parameter_names={}, _buffer_names={}, _pre_hooks={}, _hooks={})
         return module
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -67,7 +83,32 @@ class Module:
         self._buffer_names.pop(name, None)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self.forward(*arguments, **keywords)
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, arguments)
+            if changed is not None:
+                arguments = changed if isinstance(changed, tuple) else (changed,)
+        result = self.forward(*arguments, **keywords)
+        for hook in list(self._hooks.values()):
+            changed = hook(self, arguments, result)
+            if changed is not None:
+                result = changed
+        return result
+
+    def register_forward_pre_hook(self, hook: Callable) -> HookHandle:
+        """Call `hook(module, arguments)` before each `forward`; what it returns, if anything, are the new arguments.
+
+        Returns:
+            A handle whose `remove()` takes the hook away again.
+        """
+        return HookHandle(self._pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Callable) -> HookHandle:
+        """Call `hook(module, arguments, result)` after each `forward`; what it returns, if anything, is the result.
+
+        Returns:
+            A handle whose `remove()` takes the hook away again.
+        """
+        return HookHandle(self._hooks, hook)
 
     def register_buffer(self, name: str, array: np.ndarray | None, persistent: bool = True) -> None:
         """Make `array` the attribute `name`: state that is not trained.

@@ -40,7 +40,7 @@ class _Compiler:
             cls: Any = compiled_class(type(module), self.script)
             copy = self.made[id(module)] = cls.__new__(cls)
             copy.__dict__.update({name: self.value(value) for name, value in module.__dict__.items()})
-            for registry in ("_parameter_names", "_buffer_names"):
+            for registry in ("_parameter_names", "_buffer_names", "_pre_hooks", "_hooks"):
                 copy.__dict__[registry] = dict(module.__dict__[registry])
         return self.made[id(module)]
 

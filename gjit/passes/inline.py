@@ -13,6 +13,13 @@ LARGEST = 40
 """Nodes of the largest function that is inlined."""
 LARGEST_GRAPH = 20_000
 """Nodes beyond which a graph grows no more."""
+REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
+"""Operators for which it can be seen whether NumPy computes into an operand that has no name."""
+_IN_PLACE = frozenset(
+    f"operator.i{word}"
+    for word in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
+    + ("and", "or", "xor")
+)
 _LEFT_ALONE = frozenset({"cell", "import", "capture.store"})
 
 
@@ -22,6 +29,10 @@ def inline(graph: Graph) -> bool:
     Left alone are functions with control flow, inner functions or variables that are cells, functions of another
     file (a generated function has the lines of one file), calls that use defaults, spreads or variadic parameters,
     and recursion. So are functions that call unknown objects, which may ask who called them.
+
+    NumPy may compute a sum into an operand that has no name, and a parameter or local of the function is a name while
+    the function runs: such values get it, behind the name of the function and a dot. What the function returns has no
+    name any more; where it would need one, since the function uses it too, the call is left alone.
 
     >>> from gjit.ir.parser import parse_graph
     >>> graph = parse_graph('''graph f(%x) {
@@ -53,7 +64,7 @@ def inline(graph: Graph) -> bool:
         if callee is None or callee is graph or name in active.get(node, ()) or not _may_inline(graph, callee):
             continue
         arguments = bind_arguments(node, callee)
-        if arguments is None or None in arguments:
+        if arguments is None or None in arguments or _hides_a_name(node, callee, arguments):
             continue
         inserted = _inline_call(graph, node, callee, arguments)
         size += len(inserted)
@@ -84,18 +95,51 @@ def _calls_array_method(node: Node) -> bool:
     return isinstance(lookup, Node) and lookup.op == "getattr" and hasattr(np.ndarray, str(lookup.attributes["name"]))
 
 
+def _hides_a_name(node: Node, callee: Graph, arguments: list[Value]) -> bool:
+    """Whether the call gives an operand that NumPy may compute into, but that needs a variable when it is inlined."""
+    if node.result.name or not any(user.op in REUSING for user in node.result.uses):
+        return False
+    returned, changed = callee.block.terminator.inputs[0], False
+    while isinstance(returned.producer, Node) and returned.producer.op in _IN_PLACE:
+        returned, changed = returned.producer.inputs[0], True
+    if returned in callee.block.parameters and _has_name(arguments[callee.block.parameters.index(returned)]):
+        return False
+    return not isinstance(returned, Constant) and (changed or sum(returned.uses.values()) > 1)
+
+
+def _has_name(value: Value) -> bool:
+    """Whether something else holds the value while the function runs; numbers need no name."""
+    if value.name or isinstance(value, Constant) or not isinstance(value.producer, Node):
+        return True
+    return value.producer.op in ("load", "capture")
+
+
 def _inline_call(graph: Graph, node: Node, callee: Graph, arguments: list[Value]) -> list[Node]:
+    returned = callee.block.terminator.inputs[0]
+    for value, parameter in zip(arguments, callee.block.parameters, strict=True):
+        if not _has_name(value) and any(user is not callee.block.terminator for user in parameter.uses):
+            value.name = f"{callee.name}.{parameter.name}"
     mapping: dict[Value, Value] = dict(zip(callee.block.parameters, arguments, strict=True))
+    inserted = _insert_copies(node, callee, mapping)
+    for current in inserted:
+        if current.op == "capture":
+            current.attributes["slot"] = adopt_slot(graph, callee.captures[current.attributes["slot"]])
+        for result in current.results:
+            if result.name and "." not in result.name:
+                result.name = f"{callee.name}.{result.name}"
+    fresh = Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]
+    if returned not in callee.block.parameters and (node.result.name or len(returned.uses) == 1):
+        fresh.name = node.result.name
+    node.replace_with([fresh])
+    return inserted
+
+
+def _insert_copies(node: Node, callee: Graph, mapping: dict[Value, Value]) -> list[Node]:
     block, before = node.block, node.previous
     clone_block_into(callee.block, mapping, block, before=node, terminator=False)
     inserted = []
     current = block.first if before is None else before.next
     while current is not node:
         inserted.append(current)
-        if current.op == "capture":
-            current.attributes["slot"] = adopt_slot(graph, callee.captures[current.attributes["slot"]])
         current = current.next
-    returned = callee.block.terminator.inputs[0]
-    fresh = Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]
-    node.replace_with([fresh])
     return inserted

@@ -57,7 +57,8 @@ def as_method_call(node: Node) -> Iterator[None]:
 def resolve_methods(graph: Graph) -> bool:
     """Turn every method call on a proven array into the node of its row.
 
-    Before: `%m = getattr(%x) name="sum"; %r = call(%m, 0)`. After: `%r = numpy.sum(%x, 0)`.
+    Before: `%m = getattr(%x) name="sum"; %r = call(%m, 0)`. After: `%r = numpy.sum(%x, 0) {method=True}`, which tells
+    how it was written: the function and the method place a warning on different lines.
     """
     changed = False
     for node in list(graph.all_nodes()):
@@ -65,7 +66,9 @@ def resolve_methods(graph: Graph) -> bool:
         if found is None:
             continue
         _turn(node, *found)
-        _, lookup = found
+        row, lookup = found
+        if row.method:
+            node.attributes["method"] = True
         if not lookup.result.uses:
             lookup.remove()
         changed = True

@@ -31,16 +31,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gjit"
 
 
-def key_of(source: str, compiler: Compiler, version: str) -> str:
-    """What a compiled source is found by: all that its machine code depends on.
+def key_of(source: str, compiler: Compiler) -> str:
+    """What a compiled unit is found by: all that its machine code depends on.
 
-    Args:
-        source: the whole unit.
-        compiler: with its options, its version and the processor.
-        version: of gjit.
+    The source is the whole of it, with the structure of the arguments, so that no version of gjit is needed.
     """
     digest = hashlib.sha256()
-    for part in (version, compiler.identity, source):
+    for part in (compiler.identity, source):
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()

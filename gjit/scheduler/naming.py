@@ -23,7 +23,7 @@ class Names:
     """The variable of every value that has one.
 
     copies       parameters that the function first moves elsewhere, with their names in the signature
-    temporaries  variables that hold arrays for which the user's program has no name
+    temporaries  variables that hold arrays for which the user's function has no name
     taken        all names that mean something in the program
     """
 
@@ -121,10 +121,11 @@ def _variables(found: Interference) -> dict[Value, _Variable]:
 
 
 def hint_of(value: Value) -> str:
-    """The user's name of a value, or an empty string."""
+    """The user's name of a value, or an empty string; `helper.name` is a local variable of an inlined function."""
     if isinstance(value.producer, Node) and value.producer.op == "cell":
         return value.producer.attributes["name"]
-    return value.name if value.name.isidentifier() and not keyword.iskeyword(value.name) else ""
+    name = value.name.rpartition(".")[2]
+    return name if name.isidentifier() and not keyword.iskeyword(name) else ""
 
 
 def _fixed_names(block: Block, found: Interference) -> list[tuple[Value, str]]:
@@ -197,7 +198,9 @@ def _is_temporary(variable: _Variable) -> bool:
 
 
 def _is_temporary_array(variable: _Variable | None) -> bool:
-    if variable is None or variable.hint or variable.is_exclusive or variable.is_fixed:
+    if variable is None or variable.is_exclusive or variable.is_fixed:
+        return False
+    if any(value.name and "." not in value.name for value in variable.members):
         return False
     return any(
         isinstance(value.type, ArrayType) or (isinstance(value.producer, Node) and value.producer.op in ARRAY_MAKERS)

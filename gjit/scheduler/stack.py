@@ -7,7 +7,7 @@ from dataclasses import fields
 from gjit.ir.graph import Block, Graph, Node, Value
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.folding import Folding, evaluation_order, update_of
-from gjit.scheduler.syntax import IN_PLACE
+from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
 
 class Spilled(Exception):
@@ -45,7 +45,7 @@ class Stack:
             value = stack.pop()
             del wanted[wanted.index(value) :]
             self.folding.folded.add(value)
-            if self.use_count(value) > 1:
+            if self.use_count(value) > 1 or self.keeps_name(value):
                 self.folding.shared.add(value)
         used = set(node.inputs)
         self.spill(stack, single, [value for value in stack if value in used])
@@ -61,7 +61,7 @@ class Stack:
         return node.op not in ("comprehension", "comprehension.for") or not self._holds_shared(value)
 
     def _holds_shared(self, value: Value) -> bool:
-        if self.use_count(value) > 1 or value in self.folding.named:
+        if self.use_count(value) > 1 or value in self.folding.named or self.keeps_name(value):
             return True
         nodes = [value.producer, *(inner for block in value.producer.blocks for inner in block.all_nodes())]
         return any(
@@ -85,10 +85,16 @@ class Stack:
         if not value.uses or value not in self.flow.needed:
             return False
         here = any(user.block is node.block for user in value.uses)
-        if self.use_count(value) > 1:
+        if self.use_count(value) > 1 or self.keeps_name(value):
             return here and single and self.sharing
-        is_read = node.op in ("load", "capture")
-        return here and (single or is_read or not value.name or node in self.folding.updates)
+        return here
+
+    def keeps_name(self, value: Value) -> bool:
+        """Whether a value has to be a variable: NumPy computes into large operands that have no name."""
+        node = value.producer
+        if not value.name or node.op in ("load", "capture") or node in self.folding.updates:
+            return False
+        return value not in self.folding.named and not has_weak_type(value)
 
     def use_count(self, value: Value) -> int:
         """How often a value is printed: an augmented assignment names its target once."""

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 
 from gjit.ir.graph import Constant, Graph, Node, Value
-from gjit.ir.types import ArrayType
 from gjit.ops.names import object_named
 from gjit.ops.row import table
 from gjit.scheduler.bindings import Bindings
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.folding import Folding, is_atom
+from gjit.scheduler.methods import method_name
 from gjit.scheduler.naming import Names
 from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, Tree, call, has_weak_type, load, located, store
 from gjit.source import Span
@@ -112,21 +112,17 @@ class Values:
         return self._called(call(self.bindings.helper("scripted"), callee), node, skip=1)
 
     def _known(self, name: str, node: Node) -> ast.expr:
-        """A call of a function of the op table: as a method where the array is proved to be one."""
+        """A call of a function of the op table: as a method where that is the same."""
         module, _, plain = name.rpartition(".")
         row = table.get(name)
-        method = plain if module == "ndarray" else "" if row is None else row.method
-        if method and self._is_receiver(node, module):
+        receiver = self.flow.resolve(node.inputs[0]) if node.inputs and node.label(0) == "" else None
+        method = method_name(node, row, receiver)
+        if method:
             return self._called(ast.Attribute(self.value(node.inputs[0]), method, ast.Load()), node, skip=1)
         if module == "builtin":
             return self._called(self.bindings.builtin(plain), node)
         function = object_named(name) if row is None or row.function is None else row.function
         return self._called(self.bindings.bound(function, name), node)
-
-    def _is_receiver(self, node: Node, module: str) -> bool:
-        if not node.inputs or node.label(0) != "":
-            return False
-        return module == "ndarray" or isinstance(self.flow.resolve(node.inputs[0]).type, ArrayType)
 
     def _called(self, function: ast.expr, node: Node, *, skip: int = 0) -> ast.Call:
         arguments: list[ast.expr] = []

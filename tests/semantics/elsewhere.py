@@ -58,6 +58,8 @@ class Pickler(cloudpickle.Pickler):
     def reducer_override(self, obj: object) -> object:
         if type(obj) is np.ndarray and not obj.dtype.hasobject and obj.base is not None:
             return _reduce_view(obj)
+        if isinstance(obj, types.CodeType):
+            return _reduce_code(obj)
         if isinstance(obj, gjit.CompiledFunction):
             return (str, (repr(obj),)) if self.in_report else (gjit.script, (obj.__wrapped__,))
         if self.in_report and isinstance(obj, type) and obj in classes._DYNAMIC_CLASS_TRACKER_BY_CLASS:
@@ -91,6 +93,12 @@ def copied(thing: object) -> Any:
     copier = Copier(buffer)
     copier.dump(thing)
     return Unpickler(io.BytesIO(buffer.getvalue()), copier.kept).load()
+
+
+def _reduce_code(code: types.CodeType) -> tuple:
+    """With its file, which cloudpickle leaves out: the worker reads the source of what it scripts from there."""
+    build, arguments = classes._code_reduce(code)
+    return build, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
 
 
 def _reduce_view(array: np.ndarray) -> object:
