@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ KNOBS = {
         Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
         Knob("engine", "auto", _one_of("auto", "numpy", "native"), "how they run on a CPU"),
         Knob("threads", 0, _count, "threads for large work; 0 is one per core"),
+        Knob("cache_dir", "", str, "folder that keeps compiled kernels; the platform's cache folder unless given"),
         Knob("dump", "", str, "folder for one numbered file per pass, plan and kernel"),
         Knob("log", "", _one_of("", "debug", "info", "warning"), "level of the logger `gjit`, written to stderr"),
         Knob("check", False, _flag, "verify the graph after each pass and compare every call with NumPy"),
@@ -73,7 +75,7 @@ class config:
     the end of the block, in this thread (and this task) alone.
 
     Args:
-        **values: `disable`, `device`, `engine`, `threads`, `dump`, `log`, `check`.
+        **values: `disable`, `device`, `engine`, `threads`, `cache_dir`, `dump`, `log`, `check`.
 
     Raises:
         TypeError: a name that is no knob.
@@ -129,6 +131,16 @@ def get(name: str) -> object:
     knob = KNOBS[name]
     text = os.environ.get(knob.variable)
     return knob.default if text is None else _checked(name, text)
+
+
+@contextlib.contextmanager
+def here(**values: object) -> Iterator[None]:
+    """Set knobs for a block in this thread and task alone, where a knob that decides how calls run is set already."""
+    token = _local.set({**_local.get(), **values})
+    try:
+        yield
+    finally:
+        _local.reset(token)
 
 
 def threads() -> int:

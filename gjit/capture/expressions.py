@@ -54,11 +54,8 @@ class Expressions(Calls):
             return method(node)
 
     def refuse_expression(self, node: ast.expr) -> None:
-        match node:
-            case ast.Yield() | ast.YieldFrom():
-                self.refuse(node, "`yield` cannot be scripted", "append to a list and return it")
-            case ast.Await():
-                self.refuse(node, "`await` cannot be scripted", "use gjit.fork and gjit.wait, or a plain call")
+        if isinstance(node, ast.Await):
+            self.refuse(node, "`await` cannot be scripted", "use gjit.fork and gjit.wait, or a plain call")
         self.refuse(node, f"this expression ({type(node).__name__}) cannot be scripted", "write it as plain statements")
 
     def lower_Constant(self, node: ast.Constant) -> Value:
@@ -175,6 +172,14 @@ class Expressions(Calls):
         spec = Constant("") if node.format_spec is None else self.expression(node.format_spec)
         conversion = "" if node.conversion == -1 else chr(node.conversion)
         return self.builder.add("format", [value, spec], conversion=conversion)
+
+    def lower_Yield(self, node: ast.Yield) -> Value:
+        self.suspends = True
+        return self.builder.add("suspend", [Constant(None) if node.value is None else self.expression(node.value)])
+
+    def lower_YieldFrom(self, node: ast.YieldFrom) -> Value:
+        self.suspends = True
+        return self.builder.add("suspend.from", [self.expression(node.value)])
 
     def lower_Lambda(self, node: ast.Lambda) -> Value:
         return self.inner_function(node, "<lambda>")

@@ -37,12 +37,14 @@ class CalleeRefused(Exception):
 class Program:
     """What the captures of one program share.
 
+    root       the function that is scripted
     loads      (namespace id, name) pairs that changed so often that they are looked up each time
     has_host_calls  whether it runs code of the user that is no part of it
     refused    functions that stay with the interpreter, by id, with the reason
     functions  the graphs, by name; `names` tells the name by the id of the function, `owners` the function by name
     """
 
+    root: types.FunctionType | None
     package: str
     strict: bool = False
     has_host_calls: bool = False
@@ -52,7 +54,6 @@ class Program:
     names: dict[int, str] = field(default_factory=dict)
     owners: dict[str, types.FunctionType | None] = field(default_factory=dict)
     kept: list[object] = field(default_factory=list)  # keeps the ids in `names` alive
-    fallbacks: list[Fallback] = field(default_factory=list)
 
     def reserve(self, function: types.FunctionType) -> str:
         """A name for the graph of `function` that no other graph of the program has."""

@@ -24,6 +24,7 @@ def capture_function(
     strict: bool = False,
     loads: frozenset[tuple[int, str]] = frozenset(),
     reads_again: bool = False,
+    generator: bool = False,
 ) -> tuple[Graph, Program]:
     """The graph of `function` and of everything that it calls.
 
@@ -31,12 +32,14 @@ def capture_function(
         function: a Python function whose source can be found.
         strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
         loads: (namespace id, name) pairs of names to be looked up on each use, since they keep changing.
+        generator: let the function itself be a generator: another one, which is scripted, uses it up.
         reads_again: look up every name that holds a number on each use: the program runs code that may assign it.
 
     Raises:
         UnsupportedError: the function itself uses something that cannot be scripted; the message shows the line.
     """
-    program = Program((function.__module__ or "").partition(".")[0], strict, reads_again, loads)
+    package = (function.__module__ or "").partition(".")[0]
+    program = Program(None if generator else function, package, strict, reads_again, loads)
     while True:
         program.functions, program.names, program.owners = {}, {}, {}
         try:
@@ -82,7 +85,6 @@ class FunctionCapture(Statements):
 
     def body(self, node: ast.FunctionDef | ast.Lambda, parameters: list[Value], environment: dict[str, Value]) -> None:
         """Lower parameters and statements into the current block."""
-        self._refuse_generators(node)
         self.scope = analyse(node, self.keeps_exceptions)
         self.environment = {name: value for name, value in environment.items() if name not in self.scope.bound}
         suite = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
@@ -96,16 +98,21 @@ class FunctionCapture(Statements):
         self.statements(suite)
         if not self.builder.ended:
             self.builder.end("return", [Constant(None)])
+        self._check_generator(node)
 
     def _cell(self, name: str) -> Value:
         cell = self.builder.add("cell", name=name)
         cell.type, cell.name = CELL, name
         return cell
 
-    def _refuse_generators(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        for inner in walk_scope(node.body if isinstance(node.body, list) else [node.body]):
-            if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
-                self.refuse_expression(inner)
+    def _check_generator(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """A generator is used up where it is made: in an inner function, or in one that the scripted function calls."""
+        body = node.body if isinstance(node.body, list) else [node.body]
+        found = next((inner for inner in walk_scope(body) if isinstance(inner, ast.Yield | ast.YieldFrom)), None)
+        if found is not None and self.function is self.program.root and node is self.source.node:
+            self.refuse(found, "`yield` cannot be scripted", "append to a list and return it")
+        if found is not None and not self.suspends:
+            self.refuse(found, "a `yield` that is never reached cannot be scripted", "return iter(())")
 
     def inner_function(self, node: ast.FunctionDef | ast.Lambda, name: str) -> Value:
         """A `function` node: defaults are evaluated now, the body sees the names around it."""

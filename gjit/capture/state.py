@@ -46,6 +46,7 @@ class CaptureState:
         self.builder = builder
         self.scope = scope
         self.environment = environment
+        self.suspends = False  # whether the function is a generator
 
     def refuse(self, node: ast.AST, message: str, hint: str) -> NoReturn:
         """Stop with an error at the user's line."""

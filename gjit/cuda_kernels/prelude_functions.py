@@ -92,7 +92,7 @@ float16 np_nextafter(float16 a, float16 b) {
 }
 
 F np_spacing(F x) {
-    if (!(fabsF(x) < np_infinity(x))) return np_nan(x);
+    if (fabsF(x) == np_infinity(x)) return np_nan(x);
     return nextafterF(x, x < 0 ? -np_infinity(x) : np_infinity(x)) - x;
 }
 
@@ -112,5 +112,5 @@ T np_ldexp(T x, int64 power) {
     return np_ldexp(x, (int32)clamped);
 }
 
-F np_heaviside(F x, F middle) { return x != x ? x : x == 0 ? middle : x < 0 ? (F)0 : (F)1; }
+F np_heaviside(F x, F middle) { return x != x ? np_nan(x) : x == 0 ? middle : x < 0 ? (F)0 : (F)1; }
 """

@@ -183,6 +183,8 @@ RULES: dict[str, NodeRule] = {
     "invoke": NodeRule(0, MANY, 1, _CALL, {"function": _word}),
     "library": NodeRule(0, MANY, None, _CALL, {"function": _word}),
     "scripted": NodeRule(1, 1, 1),
+    "suspend": NodeRule(1, 1, 1),
+    "suspend.from": NodeRule(1, 1, 1),
     "import": NodeRule(0, 0, 1, attributes={"module": _text, "name": _text, "level": _number}),
     "getattr": NodeRule(1, 1, 1, attributes={"name": _word}),
     "setattr": NodeRule(2, 2, 0, attributes={"name": _word}),

@@ -42,7 +42,8 @@ for _name in ("if", "and", "or"):
     _row(_name, in_blocks)
 for _name in ("for", "while", "try", "with", "match", "comprehension.for", "comprehension.if", "call", "invoke"):
     _row(_name)
-_row("import")
+for _name in ("import", "suspend", "suspend.from"):
+    _row(_name)
 table.add(Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee, effects=Effect.ALLOCATES, views=(0,)))
 _row("region", in_blocks)
 _row("comprehension", OPAQUE, _comprehension_types)

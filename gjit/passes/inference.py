@@ -128,6 +128,11 @@ class Inference:
         slot: CaptureSlot = self.graph.captures[node.attributes["slot"]]
         return [type_of(slot.value) if slot.guarded and slot.value is not None else UNKNOWN]
 
+    def _suspend(self, node: Node) -> list[Type]:
+        """A function that yields returns a generator, whatever its `return` says."""
+        self._returned[-1] = UNKNOWN
+        return [UNKNOWN]
+
     # Control flow: each is a walk, see `gjit.ir.deep`.
 
     def _if(self, node: Node) -> Walk:
@@ -256,6 +261,8 @@ _WALKS = {
     "invoke": Inference._invoke,
 }
 _RULES = {
+    "suspend": Inference._suspend,
+    "suspend.from": Inference._suspend,
     "cell": lambda inference, node: [CELL],
     "store": Inference._store,
     "load": Inference._load,

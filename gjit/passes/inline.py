@@ -20,7 +20,7 @@ _IN_PLACE = frozenset(
     for word in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
     + ("and", "or", "xor")
 )
-_LEFT_ALONE = frozenset({"cell", "import", "capture.store"})
+_LEFT_ALONE = frozenset({"cell", "import", "capture.store", "suspend", "suspend.from"})
 
 
 def inline(graph: Graph) -> bool:

@@ -46,14 +46,14 @@ def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tu
         GjitError: something that the graph refers to is missing.
     """
     functions = {graph.name: graph, **graph.functions}
-    program = Program("")
+    program = Program(None, "")
     program.functions = functions
     for name, each in functions.items():
         each.functions = functions
         program.owners[name] = _owner(each, captures.get(name, {}))
     owner = program.owners[graph.name]
     assert owner is not None
-    return Compiled(owner, lambda loads, reads_again: (graph, program)), owner
+    return Compiled(owner, lambda loads, reads_again: (graph, program), has_plain=False), owner
 
 
 def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import types
@@ -16,6 +17,7 @@ from gjit.capture.signature import signature_of
 from gjit.errors import DeviceError
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
 from gjit.passes import pipelines
+from gjit.runtime.checking import checker
 from gjit.runtime.dynamic import DynamicCalls
 from gjit.runtime.entry import build_entry, call_with
 from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
@@ -40,7 +42,8 @@ class Compiled:
         function: the Python function: its defaults, globals and free variables are used, never its bytecode.
         capture: gives the graph and the program, with some names (or all that hold numbers) to be looked up on each
             use.
-        plain: what a call runs under GJIT_DISABLE; the function itself by default.
+        plain: what a call runs under GJIT_DISABLE and is compared with under GJIT_CHECK; the function itself by default.
+        has_plain: false for a graph alone: its plans run under GJIT_DISABLE too, and there is nothing to compare them with.
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
     """
@@ -51,11 +54,13 @@ class Compiled:
         capture: Capture,
         *,
         plain: Callable | None = None,
+        has_plain: bool = True,
         parameters: list[Parameter] | None = None,
         family: Compiled | None = None,
     ):
         self.function = function
         self._plain = plain or function
+        self._has_plain = has_plain
         self.statistics = Statistics() if family is None else family.statistics
         self.dynamic = self._dynamic_calls() if family is None else family.dynamic
         self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
@@ -106,10 +111,18 @@ class Compiled:
 
     def _slow(self, values: list[object]) -> object:
         """A call that the entry has no plan for."""
-        if settings.get("disable"):
+        if settings.get("disable") and self._has_plain:
             return call_with(self._plain, self._parameters, values)
         plan = self._plan(values)
+        if settings.get("check") and self._has_plain:
+            return self._checked(plan, values)
         return call_with(plan.function, self._parameters, values)
+
+    def _checked(self, plan: Plan, values: list[object]) -> object:
+        """A call that is compared with the plain function before it is made."""
+        both = (self._plain, plan.function)
+        plain, compiled = (functools.partial(_call_with_each, each, self._parameters) for each in both)
+        return checker()(plain, compiled, values, self._plain, self.program[0])
 
     def _plan(self, values: list[object]) -> Plan:
         key = key_of(values)
@@ -186,7 +199,9 @@ def scripted(function: types.FunctionType, family: Compiled | None = None, *, st
     """
 
     def capture(loads: Loads, reads_again: bool) -> tuple[Graph, Program]:
-        graph, program = capture_function(function, strict=strict, loads=loads, reads_again=reads_again)
+        graph, program = capture_function(
+            function, strict=strict, loads=loads, reads_again=reads_again, generator=family is not None
+        )
         for each in program.functions.values():
             pipelines.run(each, "captured")
         return graph, program
@@ -199,7 +214,7 @@ def scripted(function: types.FunctionType, family: Compiled | None = None, *, st
 
 def traced(plain: Callable, graph: Graph, function: types.FunctionType) -> Compiled:
     """Plans for a traced graph; `function` is the Python function in `plain`, a function or an object with one."""
-    program = Program((function.__module__ or "").partition(".")[0])
+    program = Program(function, (function.__module__ or "").partition(".")[0])
     program.functions = {graph.name: graph, **graph.functions}
     program.owners = {name: function if name == graph.name else None for name in program.functions}
     for each in program.functions.values():
@@ -218,6 +233,10 @@ def _current(slot: CaptureSlot) -> object:
 
 
 _MISSING = object()
+
+
+def _call_with_each(function: Callable, parameters: list[Parameter], *values: object) -> object:
+    return call_with(function, parameters, list(values))
 
 
 def _check_device() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from gjit import settings
-from gjit.cuda_kernels.program import BLOCK, Meaning
+from gjit.cuda_kernels.program import BLOCK, Field, Meaning
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import table
 from gjit.runtime.layout import Order, Shape, is_disturbed_by
@@ -31,82 +31,228 @@ _FORMATS = {"?": "?", "e": "e", "f": "f", "d": "d", "F": "ff", "D": "dd"}
 class Launch:
     """A region ready for inputs of one signature.
 
-    draft       what it does
-    native      the compiled kernel
-    pack        makes the arguments: addresses of array objects, strides, extents, numbers
-    slots       what each argument is: the name of an array, a constant, or a name and the dtype of a number
-    fresh       shape, dtype and memory order of the results that are made
-    units       how many elements, rows or blocks there are
-    pieces      into how many ranges of `units` they are cut when threads share them, and the grain of these
+    draft          what it does
+    native         the compiled kernel
+    pack           makes the arguments from addresses of array objects, strides, extents and numbers
+    slots          what each argument is: a stride or extent, the name of an array, or the name and dtype of a number
+    fresh          shape, dtype and memory order of the results that are made
+    units          how many elements, rows or blocks there are; ranges for threads begin at multiples of `grain`
+    is_large       whether threads pay
+    scratch_bytes  for the row buffers of one thread
     """
 
     draft: Draft
     native: NativeKernel
     pack: Callable[..., bytes]
-    slots: list[tuple[str | None, object]]
+    slots: list[int | str | tuple[str, np.dtype]]
     fresh: dict[str, tuple[Shape, np.dtype, str]]
     units: int
     grain: int
     is_large: bool
     scratch_bytes: int
-    read: list[str] = field(default_factory=list)
 
     def run(self, parameters: list[Value], inputs: tuple[object, ...]) -> object:
         """One value, a tuple of several, or None; raises Fallback before anything is written."""
         draft = self.draft
         values: dict[Value, object] = dict(zip(parameters, inputs, strict=True))
         if draft.before:
-            _run_before(draft.before, values)
+            self._run_before(values)
         operands = {name: _live(values, value) for name, value in draft.sources.items()}
-        target, deferred = None, None
+        target = None
         if draft.written or draft.store is not None:
-            target, deferred = self._add_written(operands, values)
+            target = self._add_written(operands, values)
         for name, (shape, dtype, order) in self.fresh.items():
             operands[name] = np.empty(shape, dtype, order)
         self._launch(operands)
-        if deferred is not None:
-            np.copyto(target, deferred, "unsafe")
+        if target is not None and operands["target"] is not target:
+            np.copyto(target, operands["target"])
         return self._results(operands, values)
 
-    def _add_written(self, operands: dict[str, object], values: dict[Value, object]):
-        """Add the arrays that exist already; the target of a store is replaced where writing it would disturb reads."""
-        arrays = [operands[name] for name in self.read]
-        written = {name: values[value] for name, value in self.draft.written.items()}
-        target, deferred = None, None
-        if self.draft.store is not None:
-            step, name = self.draft.store
-            owner, index, _ = step.operation.operands
-            target = _live(values, owner)[_live(values, index)]
-            if any(is_disturbed_by(array, target) for array in arrays):
-                deferred = operands[name] = np.empty(target.shape, target.dtype)
-            else:
-                operands[name] = target
-        self._check_written(arrays, written, target)
-        operands.update(written)
-        return target, deferred
+    def _run_before(self, values: dict[Value, object]) -> None:
+        """The steps on less than the whole, through NumPy; what they raise the twin raises where it belongs."""
+        with np.errstate(all="ignore"):
+            for step in self.draft.before:
+                try:
+                    found = values[step.node.result] = _call(step.node, values)
+                except (ArithmeticError, ValueError, TypeError):
+                    raise Fallback from None
+                if found.dtype != step.result.dtype or found.shape != step.result.shape:
+                    raise Fallback
+                if found.shape and found.strides != step.result.strides:
+                    raise Fallback
 
-    def _check_written(self, arrays: list, written: dict[str, np.ndarray], target: np.ndarray | None) -> None:
-        """What is written in place shares memory with nothing else."""
-        others = [*arrays, *written.values(), *([] if target is None else [target])]
-        for array in written.values():
-            if sum(np.may_share_memory(array, other) for other in others if other is not array):
+    def _add_written(self, operands: dict[str, object], values: dict[Value, object]) -> np.ndarray | None:
+        """Add the arrays that exist already to the operands; the view that is stored into is returned.
+
+        Where storing would disturb what is read, its operand is a temporary of the same strides.
+        """
+        draft = self.draft
+        read = {value: values[value] for value in draft.sources.values() if type(values.get(value)) is np.ndarray}
+        target = self._target(values) if draft.store is not None else None
+        for name, value in draft.written.items():
+            array = operands[name] = values[value]
+            others = [other for key, other in read.items() if key is not value]
+            others += [values[key] for key in draft.written.values() if key is not value]
+            others += [] if target is None else [target]
+            if not array.flags.writeable or any(np.may_share_memory(array, other) for other in others):
                 raise Fallback
-            if sum(other is array for other in others) > 2:
-                raise Fallback
-        if not all(array.flags.writeable for array in (*written.values(), *others[len(arrays) + len(written) :])):
+        if target is not None:
+            is_disturbing = any(is_disturbed_by(array, target) for array in read.values())
+            operands["target"] = _alike(target) if is_disturbing else target
+        return target
+
+    def _target(self, values: dict[Value, object]) -> np.ndarray:
+        owner, index, _ = self.draft.store.operation.operands
+        target = _live(values, owner)[_live(values, index)]
+        if not target.flags.writeable:
             raise Fallback
+        return target
 
     def _launch(self, operands: dict[str, object]) -> None:
-        for step in self.native.program.totals:
+        for step in self.draft.program.totals:
             operands[f"{step.result}_partials"] = np.empty(self.units, step.accumulator)
         try:
-            arguments = self.pack(*[_argument(operands, name, meaning) for name, meaning in self.slots])
+            arguments = self.pack(*self._arguments(operands))
         except (struct.error, OverflowError, ValueError, TypeError):
             raise Fallback from None
         count = settings.threads() if self.is_large else 1
         if count > 1:
-            self._run_threaded(arguments, count)
+            ranges = iter(_ranges(self.units, self.grain, count))
+            run_on_threads(lambda: self._run_ranges(arguments, ranges), count)
         else:
-            self._run_range(arguments, 0, self.units)
+            self._run_ranges(arguments, iter([(0, self.units)]))
         if self.native.combine is not None:
             self.native.combine(arguments, self.units)
+
+    def _arguments(self, operands: dict[str, object]) -> Iterator[object]:
+        for slot in self.slots:
+            if type(slot) is int:
+                yield slot
+            elif type(slot) is str:
+                yield id(operands[slot])
+            else:
+                yield from _number(operands[slot[0]], slot[1])
+
+    def _run_ranges(self, arguments: bytes, ranges: Iterator[tuple[int, int]]) -> None:
+        run = self.native.run
+        if not self.scratch_bytes:
+            for begin, end in ranges:
+                run(arguments, None, begin, end)
+            return
+        block = scratch.take(self.scratch_bytes)
+        try:
+            for begin, end in ranges:
+                run(arguments, block.ctypes.data, begin, end)
+        finally:
+            scratch.give(block)
+
+    def _results(self, operands: dict[str, object], values: dict[Value, object]) -> object:
+        results = []
+        for kind, key in self.draft.values:
+            if kind == "value":
+                results.append(_live(values, key))
+            else:
+                results.append(operands[key] if kind == "fresh" else self._total(key, operands[f"{key}_partials"][0]))
+        if len(results) == 1:
+            return results[0]
+        return tuple(results) if results else None
+
+    def _total(self, name: str, total: np.generic) -> np.generic:
+        dtype, is_mean = self.draft.totals[name]
+        if is_mean:
+            total = np.float64(total) / self.draft.space.size
+        return total.astype(dtype)
+
+
+def prepare(draft: Draft) -> Launch:
+    """Compile the kernel of a draft and lay out its arguments; CompileError where the compiler refuses it."""
+    native = native_kernel(draft.program)
+    fields = native.kernel.fields
+    space, program = draft.space, draft.program
+    units, grain = (space.rows, 1) if space.rank > 1 else (space.size, _GRAIN)
+    if program.totals and space.rank == 1:
+        units, grain = -(-space.size // BLOCK), 1
+    row_bytes = sum(dtype.itemsize for dtype in native.kernel.buffers) * -(-space.extents[-1] // 64) * 64
+    return Launch(
+        draft,
+        native,
+        struct.Struct("".join(map(_format, fields))).pack,
+        [_slot(each, draft) for each in fields],
+        {name: (item.shape, item.dtype, _memory_order(item)) for name, item in draft.fresh.items()},
+        units,
+        grain,
+        space.size * len(program.steps) >= THREADED_WORK,
+        row_bytes,
+    )
+
+
+def _format(field: Field) -> str:
+    if field.meaning in (Meaning.ARRAY, Meaning.PARTIALS):
+        return "P"
+    if field.meaning is not Meaning.NUMBER:
+        return "q"
+    kind, size = field.dtype.kind, field.dtype.itemsize
+    if kind in "iu":
+        return {1: "b", 2: "h", 4: "i", 8: "q"}[size].upper() if kind == "u" else {1: "b", 2: "h", 4: "i", 8: "q"}[size]
+    return _FORMATS[field.dtype.char]
+
+
+def _slot(field: Field, draft: Draft) -> int | str | tuple[str, np.dtype]:
+    match field.meaning:
+        case Meaning.STRIDE:
+            return draft.space.strides[field.name][field.axis]
+        case Meaning.EXTENT:
+            return draft.space.extents[field.axis]
+        case Meaning.NUMBER:
+            return field.name, field.dtype
+        case Meaning.PARTIALS:
+            return f"{field.name}_partials"
+    return field.name
+
+
+def _memory_order(item: Item) -> str:
+    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
+    if Order.C in item.order:
+        return "C"
+    if 1 in item.shape:
+        raise Unsupported
+    return "F"
+
+
+def _live(values: dict[Value, object], value: Value) -> object:
+    return value.value if isinstance(value, Constant) else values[value]
+
+
+def _call(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
+    operands = [_live(values, value) for value in node.inputs]
+    keywords = {node.label(place)[:-1]: value for place, value in enumerate(operands) if node.label(place)}
+    return table[node.op].function(*[v for place, v in enumerate(operands) if not node.label(place)], **keywords)
+
+
+def _number(value: object, dtype: np.dtype) -> tuple[object, ...]:
+    """A number as `struct` takes it, converted as a ufunc converts its scalar operands; Fallback where NumPy warns."""
+    kind = type(value)
+    if kind is float and dtype.kind == "f":
+        return (value,) if dtype.char == "d" else (loop_scalar(value, dtype).item(),)
+    if kind is int and dtype.kind in "iu":
+        return (value,)
+    if kind in (bool, int, float, complex):
+        value = loop_scalar(value, dtype)
+    number = value.item()
+    return (number.real, number.imag) if dtype.kind == "c" else (number,)
+
+
+def _alike(array: np.ndarray) -> np.ndarray:
+    """A new array with the strides of another; between its elements lies what nobody reads."""
+    span = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    return np.ndarray(array.shape, array.dtype, np.empty(span + array.itemsize, np.uint8).data, 0, array.strides)
+
+
+def _ranges(units: int, grain: int, threads: int) -> list[tuple[int, int]]:
+    """Ranges of units for threads to share.
+
+    >>> _ranges(10, 1, 1), _ranges(5000, 1024, 1)
+    ([(0, 3), (3, 6), (6, 9), (9, 10)], [(0, 2048), (2048, 4096), (4096, 5000)])
+    """
+    length = -(-units // (threads * _PIECES * grain)) * grain
+    return [(start, min(start + length, units)) for start in range(0, units, length)]

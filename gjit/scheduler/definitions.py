@@ -29,6 +29,7 @@ class Definitions(ControlFlow):
             "comprehension.if": self._clause_if,
             "region": self._region,
         }
+        self.printers["region"] = self._region_expression
 
     # Functions
 
@@ -139,11 +140,8 @@ class Definitions(ControlFlow):
 
     def _region(self, node: Node) -> None:
         """The twin in place for small arrays, else a call of the region."""
-        name = self.names.fresh(f"region_{len(self.regions)}")
-        self.regions.append(node)
-        self.region_names.append(name)
         span = self.span_of(node)
-        invocation = call(load(name), *(self.value(value) for value in node.inputs))
+        invocation = self._invocation(node)
         test = self._is_small(node)
         with self.into([]) as large:
             self._assign_results(node, invocation)
@@ -153,6 +151,23 @@ class Definitions(ControlFlow):
         small = self.block(node.blocks[0])
         self._span = span
         self.emit(ast.If(test, small or [ast.Pass()], large), node)
+
+    def _region_expression(self, node: Node) -> ast.expr:
+        """The same as one expression, so that its value gets no name."""
+        span = self.span_of(node)
+        invocation = self._invocation(node)
+        test = self._is_small(node)
+        if test is None:
+            return invocation
+        small = self.value(node.blocks[0].terminator.inputs[0])
+        self._span = span
+        return ast.IfExp(test, small, invocation)
+
+    def _invocation(self, node: Node) -> ast.Call:
+        name = self.names.fresh(f"region_{len(self.regions)}")
+        self.regions.append(node)
+        self.region_names.append(name)
+        return call(load(name), *(self.value(value) for value in node.inputs))
 
     def twin_body(self, region: Node) -> list[ast.stmt]:
         """The nodes of a region as the body of a function that returns what the region yields."""

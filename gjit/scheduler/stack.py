@@ -87,7 +87,8 @@ class Stack:
         here = any(user.block is node.block for user in value.uses)
         if self.use_count(value) > 1 or self.keeps_name(value):
             return here and single and self.sharing
-        return here
+        is_read = node.op in ("load", "capture")
+        return here and (single or is_read or not value.name or node in self.folding.updates)
 
     def keeps_name(self, value: Value) -> bool:
         """Whether a value has to be a variable: NumPy computes into large operands that have no name."""

@@ -13,7 +13,7 @@ from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.scheduler.flow import Flow, is_inside, passed
 from gjit.scheduler.folding import STATEMENTS, WRITES, Folding, is_atom, is_same
 from gjit.scheduler.stack import Broken, Spilled
-from gjit.scheduler.syntax import IN_PLACE, has_weak_type
+from gjit.scheduler.syntax import BINARY, IN_PLACE, has_weak_type
 from gjit.scheduler.targets import Targets, first_node
 
 
@@ -44,6 +44,7 @@ class _Stacker(Targets):
             "with": self._nested_with,
             "try": self._nested_try,
             "match": self._nested_match,
+            "region": self._nested_region,
             "function": self._nested_function,
             "comprehension": self._nested_comprehension,
         }
@@ -123,7 +124,7 @@ class _Stacker(Targets):
             inline = handler(node)
             if inline:
                 self.folding.inline.add(node)
-            return inline and node.op not in STATEMENTS
+            return inline and (node.op not in STATEMENTS or node.op == "region")
         for block in node.blocks:
             if node.op not in ("comprehension.for", "comprehension.if"):
                 self.statements(block)
@@ -193,6 +194,20 @@ class _Stacker(Targets):
             is_guard = index % 2 == 0 and block is not node.blocks[-1]
             if not is_guard or not self.expression(block):
                 self.statements(block)
+        return False
+
+    def _nested_region(self, node: Node) -> bool:
+        """One result without a name is a choice between the twin and a call, inside the expression that reads it.
+
+        With names inside, that is hard to read, and only done where NumPy may compute into the result.
+        """
+        body = node.blocks[0]
+        if len(node.results) == 1 and self.waits(node, False):
+            is_operand = any(user.op in BINARY for user in node.result.uses)
+            has_names = any(self.keeps_name(value) for inner in body for value in inner.results)
+            if (is_operand or not has_names) and self.expression(body):
+                return True
+        self.statements(body)
         return False
 
     def _nested_function(self, node: Node) -> bool:

@@ -29,6 +29,8 @@ class Values:
             "load": lambda node: load(self.variable(node.inputs[0])),
             "capture": lambda node: self.bindings.capture(node.attributes["slot"]),
             "call": self._call,
+            "suspend": lambda node: ast.Yield(self.value(node.inputs[0])),
+            "suspend.from": lambda node: ast.YieldFrom(self.value(node.inputs[0])),
             "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
             "invoke": lambda node: self._called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),

@@ -70,12 +70,13 @@ class Pickler(cloudpickle.Pickler):
 class Copier(Pickler):
     """For copies in this process: code stays the same object."""
 
-    def __init__(self, buffer: io.BytesIO):
-        super().__init__(buffer, in_report=True)
+    def __init__(self, buffer: io.BytesIO, *, in_report: bool):
+        super().__init__(buffer, in_report=in_report)
         self.kept: list[object] = []
 
     def persistent_id(self, obj: object) -> int | None:
-        if not isinstance(obj, (types.FunctionType, types.ModuleType, type)):
+        is_compiled = isinstance(obj, gjit.CompiledFunction) and not self.in_report
+        if not is_compiled and not isinstance(obj, (types.FunctionType, types.ModuleType, type)):
             return None
         self.kept.append(obj)
         return len(self.kept) - 1
@@ -87,10 +88,10 @@ class Unpickler(pickle.Unpickler):
         self.persistent_load = kept.__getitem__
 
 
-def copied(thing: object) -> Any:
-    """A copy in this process, as like as possible to what arrives in the worker."""
+def copied(thing: object, *, in_report: bool = False) -> Any:
+    """A copy in this process, as like as possible to what arrives in the worker (or comes back in a report)."""
     buffer = io.BytesIO()
-    copier = Copier(buffer)
+    copier = Copier(buffer, in_report=in_report)
     copier.dump(thing)
     return Unpickler(io.BytesIO(buffer.getvalue()), copier.kept).load()
 
@@ -229,7 +230,7 @@ def differences(
     file = getattr(getattr(plain, "__code__", None), "co_filename", None)
     request = request_for(compiled, argument_sets, calls, file)
     message = dumps(request)
-    expected = copied(report(plain, copied(argument_sets), calls, file))
+    expected = copied(report(plain, copied(argument_sets), calls, file), in_report=True)
     restore_random_states(request["states"])
     actual = answer_to(message)
     comparison = Comparison()

@@ -1,0 +1,127 @@
+"""A region as native code: a kernel for each class of inputs, compiled at the first call that brings it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from gjit import settings
+from gjit.errors import CompileError
+from gjit.ir.graph import Node
+from gjit.runtime.floating_errors import RegionSource
+from gjit.runtime.native import is_available
+from gjit.runtime.native_launch import Launch, prepare
+from gjit.runtime.native_program import draft_region
+from gjit.runtime.region_values import WEAK_TYPES, Unsupported
+from gjit.runtime.scalars import Fallback
+
+MINIMUM_ELEMENTS = 1 << 9
+"""Below this many elements plain calls are as fast as the call of a kernel."""
+_KEPT_LAUNCHES = 512
+_WEAK = frozenset(WEAK_TYPES)
+
+
+class NativeRegion:
+    """One `region` node, callable with its inputs; gives what its twin gives, at the strength of the native engine.
+
+    Args:
+        node: the region node.
+        twin: runs the region op by op; one value, a tuple for several, None for none.
+        source: whose code the region is.
+
+    `tiled` and `fallbacks` count how calls have run.
+    """
+
+    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_launches", "_indices", "_parameters")
+
+    def __init__(self, node: Node, twin: Callable, source: RegionSource):
+        self.node = node
+        self.twin = twin
+        self.source = source
+        self.tiled = 0
+        self.fallbacks = 0
+        body = node.blocks[0]
+        self._parameters = list(body.parameters)
+        indices = {step.inputs[1] for step in body if step.op == "setitem"}
+        self._indices = frozenset(place for place, value in enumerate(body.parameters) if value in indices)
+        self._launches: dict[tuple, Launch | None] = {}
+
+    def __call__(self, *inputs: object) -> object:
+        key = _signature(inputs, self._indices)
+        if key is not None:
+            try:
+                launch = self._launches[key] if key in self._launches else self._prepare(key, inputs)
+                if launch is not None:
+                    results = launch.run(self._parameters, inputs)
+                    self.tiled += 1
+                    return results
+            except Fallback:
+                pass
+        self.fallbacks += 1
+        return self.twin(*inputs)
+
+    def programs(self) -> list[str]:
+        """The texts of the kernels so far, without what they are compiled together with."""
+        launches = [launch for launch in list(self._launches.values()) if launch is not None]
+        return list(dict.fromkeys(launch.native.kernel.text for launch in launches))
+
+    def _prepare(self, key: tuple, inputs: tuple[object, ...]) -> Launch | None:
+        if len(self._launches) >= _KEPT_LAUNCHES:
+            self._launches.clear()
+        self._launches[key] = launch = self._make(inputs)
+        return launch
+
+    def _make(self, inputs: tuple[object, ...]) -> Launch | None:
+        if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
+            return None
+        try:
+            return prepare(draft_region(self.node, inputs))
+        except (Unsupported, Fallback, OverflowError):
+            return None
+        except CompileError as error:
+            settings.log(logging.WARNING, "a region runs on NumPy: %s", error)
+            return None
+
+
+def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | None:
+    """The region for the native engine; None where there is no compiler."""
+    return NativeRegion(node, twin, source) if is_available() else None
+
+
+def _signature(inputs: tuple[object, ...], indices: frozenset[int]) -> tuple | None:
+    """What a launch depends on: dtypes, shapes and strides of arrays, types of scalars, and the inputs at the positions
+    `indices`, which are indices, themselves. None where an input is anything else.
+    """
+    parts: list[object] = []
+    for place, value in enumerate(inputs):
+        kind = type(value)
+        if place in indices:
+            part = _index_part(value)
+            if part is None:
+                return None
+            parts.append(part)
+        elif kind is np.ndarray:
+            if not value.flags.aligned:
+                return None
+            dtype = value.dtype
+            parts += (dtype, dtype.char, value.shape, value.strides)
+        elif kind in _WEAK or isinstance(value, np.generic):
+            parts.append(kind)
+        else:
+            return None
+    return tuple(parts)
+
+
+def _index_part(value: object) -> object:
+    kind = type(value)
+    if kind is tuple:
+        parts = tuple(map(_index_part, value))
+        return None if None in parts else parts
+    if kind is slice:
+        ends = (value.start, value.stop, value.step)
+        return ("slice", *ends) if all(type(end) in (int, type(None)) for end in ends) else None
+    if kind is int:
+        return value
+    return (kind,) if value is None or value is Ellipsis else None
