@@ -4,31 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-_UNSIGNED_CASTS = r"""
-uint32 np_truncate_uint32(F x) {
-    F half = (F)2147483648.0;
-    return x >= half ? (uint32)np_truncate_int32(x - half) ^ 2147483648u : (uint32)np_truncate_int32(x);
-}
+from gjit.cuda_kernels import prelude_own
 
-uint64 np_truncate_uint64(F x) {
-    F half = (F)9223372036854775808.0;
-    return x >= half ? (uint64)np_truncate_int64(x - half) ^ 9223372036854775808ULL : (uint64)np_truncate_int64(x);
-}
-"""
-"""What a cast of a float that does not fit gives is the processor's own in NumPy; these are the forms of x86."""
-_CASTS_OF_THE_PROCESSOR = r"""
-int32 np_truncate_int32(F x) { return (int32)x; }
-
-int64 np_truncate_int64(F x) { return (int64)x; }
-"""
-_CASTS_OF_X86 = r"""
-int32 np_truncate_int32(F x) { return x > (F)-2147483649.0 && x < (F)2147483648.0 ? (int32)x : -2147483647 - 1; }
-
-int64 np_truncate_int64(F x) {
-    bool_ fits = x >= (F)-9223372036854775808.0 && x < (F)9223372036854775808.0;
-    return fits ? (int64)x : -9223372036854775807LL - 1;
-}
-"""
 _VECTOR_MATH = {
     22: "sin cos exp log pow",
     35: "acos acosh asin asinh atan atanh atan2 cbrt cosh erf erfc exp2 expm1 hypot log10 log1p log2 sinh tan tanh",
@@ -55,9 +32,9 @@ class Dialect:
     vectorised: frozenset[str] = field(default=frozenset())
 
 
-NATIVE = Dialect("native", "static inline", "struct", True, _CASTS_OF_THE_PROCESSOR + _UNSIGNED_CASTS)
+NATIVE = Dialect("native", "static inline", "struct", True, prelude_own.NATIVE)
 """C++ for the system's compiler."""
-CUDA = Dialect("cuda", "__device__ __forceinline__", "struct __align__({size})", False, _CASTS_OF_X86 + _UNSIGNED_CASTS)
+CUDA = Dialect("cuda", "__device__ __forceinline__", "struct __align__({size})", False, prelude_own.CUDA)
 """C++ for NVRTC; compiled by a C++ compiler, it needs these two words and `math.h`."""
 
 

@@ -1,4 +1,4 @@
-"""Prelude: bits of floats, float16, and casts between all dtypes."""
+"""Prelude: bits of floats, and casts between all dtypes."""
 
 SOURCE = r"""
 uint32 np_bits(float32 x) { union { float32 value; uint32 bits; } u = {x}; return u.bits; }
@@ -16,60 +16,6 @@ float64 np_nan(float64) { return np_from_bits((uint64)0x7ff8000000000000ULL); }
 float32 np_infinity(float32) { return np_from_bits((uint32)0x7f800000u); }
 
 float64 np_infinity(float64) { return np_from_bits((uint64)0x7ff0000000000000ULL); }
-
-float32 np_single(float16 x) {
-#if defined(__CUDACC__)
-    float32 y;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-    return y;
-#elif defined(__FLT16_MAX__)
-    union { uint16 bits; _Float16 value; } u = {x.bits};
-    return (float32)u.value;
-#else
-    uint32 sign = (uint32)(x.bits & 0x8000) << 16;
-    uint32 magnitude = x.bits & 0x7fff;
-    if (magnitude >= 0x7c00) return np_from_bits((uint32)(sign | 0x7f800000u | (magnitude & 0x3ff) << 13));
-    if (magnitude >= 0x0400) return np_from_bits((uint32)(sign | ((magnitude << 13) + 0x38000000u)));
-    float32 tiny = (float32)magnitude * 5.9604644775390625e-8f;
-    return np_from_bits((uint32)(sign | np_bits(tiny)));
-#endif
-}
-
-float16 np_half(float32 x) {
-#if defined(__CUDACC__)
-    float16 y;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-    return y;
-#elif defined(__FLT16_MAX__)
-    union { _Float16 value; uint16 bits; } u = {(_Float16)x};
-    return {u.bits};
-#else
-    return np_half((float64)x);
-#endif
-}
-
-float16 np_half(float64 x) {
-#if defined(__CUDACC__)
-    float16 y;
-    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
-    return y;
-#elif defined(__FLT16_MAX__)
-    union { _Float16 value; uint16 bits; } u = {(_Float16)x};
-    return {u.bits};
-#else
-    uint64 bits = np_bits(x);
-    uint16 sign = (uint16)(bits >> 48 & 0x8000);
-    uint64 magnitude = bits & 0x7fffffffffffffffULL;
-    if (magnitude > 0x7ff0000000000000ULL) return {(uint16)(sign | 0x7e00 | (magnitude >> 42 & 0x3ff))};
-    if (magnitude >= 0x40effe0000000000ULL) return {(uint16)(sign | 0x7c00)};
-    if (magnitude < 0x3f10000000000000ULL) {
-        float64 units = np_from_bits(magnitude) * 16777216.0 + 4503599627370496.0;
-        return {(uint16)(sign | (uint16)np_bits(units))};
-    }
-    magnitude += 0x000001ffffffffffULL + (magnitude >> 42 & 1);
-    return {(uint16)(sign | (uint16)((magnitude - 0x3f00000000000000ULL) >> 42))};
-#endif
-}
 
 bool_ np_cast_bool_(I x) { return x != 0; }
 

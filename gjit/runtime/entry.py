@@ -95,16 +95,8 @@ def _check(name: str, element: object, writer: _Writer) -> str:
     if not isinstance(element, ArrayKey):
         return f"type({name}) is {writer.name('type', element)}"
     array = writer.name("ndarray", np.ndarray)
-    test = f"type({name}) is {array} and {name}.dtype is {writer.name('dtype', element.dtype)}"
-    test += f" and {name}.ndim == {element.rank}"
-    match element.layout:
-        case "C":
-            return test + f" and {name}.flags.c_contiguous"
-        case "F":
-            return test + f" and {name}.flags.f_contiguous and not {name}.flags.c_contiguous"
-        case "S":
-            return test + f" and not {name}.flags.forc"
-    return test
+    dtype = writer.name("dtype", element.dtype)
+    return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}"
 
 
 def _forward(parameters: list[Parameter]) -> str:

@@ -93,13 +93,14 @@ def is_supported(dtype: np.dtype) -> bool:
 class Typing:
     """Reads the body of a region from top to bottom; `steps` and `items` are what it finds.
 
-    `target` is the view that the final store writes.
+    `target` is the view that the final store writes; it is looked up where it is not given.
     """
 
     def __init__(self, body: Block, inputs: tuple[object, ...], target: np.ndarray | None = None):
         self.items: dict[Value, Item] = {}
         self.steps: list[Step] = []
-        self.target = target
+        self._arguments = dict(zip(body.parameters, inputs, strict=True))
+        self._target = target
         for parameter, value in zip(body.parameters, inputs, strict=True):
             self.items[parameter] = item_of(value)
         for node in body:
@@ -110,6 +111,9 @@ class Typing:
         if isinstance(value, Constant) and value not in self.items:
             self.items[value] = item_of(value.value, constant=True)
         return self.items[value]
+
+    def _argument(self, value: Value) -> object:
+        return value.value if isinstance(value, Constant) else self._arguments[value]
 
     def value_of(self, item: Item) -> Value:
         """The graph value that an item describes."""
@@ -193,8 +197,11 @@ class Typing:
         return Step(node, operation, operation.function, (operand,), Item(dtype))
 
     def _store(self, node: Node, operation: Operation) -> Step:
-        view, item = self.target, self.item(operation.operands[2])
-        if view is None or item.dtype is None:
+        item, view = self.item(operation.operands[2]), self._target
+        if view is None:
+            owner, index = map(self._argument, operation.operands[:2])
+            view = owner[index] if type(owner) is np.ndarray else None
+        if item.dtype is None or type(view) is not np.ndarray:
             raise Unsupported
         if view.shape != item.shape or _drops_imaginary(item.dtype, view.dtype):
             raise Unsupported

@@ -1,4 +1,4 @@
-"""What a call's arguments must be for a plan: dtype, rank and layout of arrays, exact types of everything else."""
+"""What a call's arguments must be for a plan: dtype and rank of arrays, exact types of everything else."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """An exact ndarray: `layout` is `C`, `F`, `S` (strided), or empty for 0-d arrays."""
+    """An exact ndarray. Its layout is no part of the key: the host program holds for every layout, and a region, which
+    depends on it, keeps a program for each layout that it meets."""
 
     dtype: np.dtype
     rank: int
-    layout: str
 
 
 def key_of(values: list[object]) -> Key:
@@ -26,17 +26,7 @@ def key_of(values: list[object]) -> Key:
 
 
 def _key(value: object) -> object:
-    if type(value) is not np.ndarray:
-        return type(value)
-    return ArrayKey(value.dtype, value.ndim, layout_of(value))
-
-
-def layout_of(array: np.ndarray) -> str:
-    """The layout class of an array."""
-    if array.ndim == 0:
-        return ""
-    flags = array.flags
-    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "S"
+    return ArrayKey(value.dtype, value.ndim) if type(value) is np.ndarray else type(value)
 
 
 def types_of(values: list[object]) -> list[Type]:
@@ -58,11 +48,11 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement
 
 
 def describe(key: Key) -> str:
-    """A signature for readers: `float64[2]C, int`."""
+    """A signature for readers: `float64[2], int`."""
     parts = []
     for element in key:
         if isinstance(element, ArrayKey):
-            parts.append(f"{element.dtype}[{element.rank}]{element.layout}")
+            parts.append(f"{element.dtype}[{element.rank}]")
         else:
             parts.append(element.__name__)
     return ", ".join(parts)

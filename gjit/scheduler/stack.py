@@ -9,6 +9,10 @@ from gjit.scheduler.flow import Flow
 from gjit.scheduler.folding import Folding, evaluation_order, update_of
 from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
+REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
+"""Operators for which it can be seen whether NumPy computes into an operand that has no name."""
+NEVER_FRESH = frozenset({"load", "capture", "getattr"})
+
 
 class Spilled(Exception):
     """A block that has to be one expression needs a statement."""
@@ -89,6 +93,19 @@ class Stack:
             return here and single and self.sharing
         is_read = node.op in ("load", "capture")
         return here and (single or is_read or not value.name or node in self.folding.updates)
+
+    def shares(self, node: Node, stack: list[Value]) -> bool:
+        """Whether a value that has to be a variable gets it by `:=`: an assignment before the expression would give
+        variables to the values that wait, too, and NumPy may compute into one of those."""
+        value = node.result
+        if not self.sharing or value not in self.flow.needed or not any(user.block is node.block for user in value.uses):
+            return False
+        return any(map(self._may_be_reused, stack))
+
+    def _may_be_reused(self, value: Value) -> bool:
+        if value.name or has_weak_type(value) or value.producer.op in NEVER_FRESH or sum(value.uses.values()) > 1:
+            return False
+        return any(user.op in REUSING for user in value.uses)
 
     def keeps_name(self, value: Value) -> bool:
         """Whether a value has to be a variable: NumPy computes into large operands that have no name."""

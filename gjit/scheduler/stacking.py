@@ -105,7 +105,7 @@ class _Stacker(Targets):
         if node.op in ("comprehension.for", "comprehension.if"):
             self._clause(node, stack)
             return
-        if inline and self.waits(node, single):
+        if inline and (self.waits(node, single) or self.shares(node, stack)):
             stack.append(node.result)
             return
         self.check_update(node)
