@@ -1,7 +1,7 @@
 """Prelude: arithmetic by NumPy's rules. Integers wrap, `//` and `%` floor, and division by zero gives 0."""
 
 SOURCE = r"""
-bool_ np_add(bool_ a, bool_ b) { return a || b; }
+bool_ np_add(bool_ a, bool_ b) { return a | b; }
 
 I np_add(I a, I b) { return (I)((uint64)a + (uint64)b); }
 
@@ -15,7 +15,7 @@ F np_subtract(F a, F b) { return a - b; }
 
 C np_subtract(C a, C b) { return {a.real - b.real, a.imag - b.imag}; }
 
-bool_ np_multiply(bool_ a, bool_ b) { return a && b; }
+bool_ np_multiply(bool_ a, bool_ b) { return a & b; }
 
 I np_multiply(I a, I b) { return (I)((uint64)a * (uint64)b); }
 

@@ -1,13 +1,16 @@
-"""Prelude: comparison, selection, logic, bits, and the parts of floats."""
+"""Prelude: comparison, selection, logic and bits.
+
+Conditions are joined by `&` and `|`, and `maximum` selects in steps: in these forms g++ turns loops into vector code.
+"""
 
 SOURCE = r"""
 bool_ np_equal(I a, I b) { return a == b; }
 
 bool_ np_equal(F a, F b) { return a == b; }
 
-bool_ np_equal(C a, C b) { return a.real == b.real && a.imag == b.imag; }
+bool_ np_equal(C a, C b) { return (a.real == b.real) & (a.imag == b.imag); }
 
-bool_ np_equal(int64 a, uint64 b) { return a >= 0 && (uint64)a == b; }
+bool_ np_equal(int64 a, uint64 b) { return (a >= 0) & ((uint64)a == b); }
 
 bool_ np_equal(uint64 a, int64 b) { return np_equal(b, a); }
 
@@ -15,7 +18,7 @@ bool_ np_not_equal(I a, I b) { return a != b; }
 
 bool_ np_not_equal(F a, F b) { return a != b; }
 
-bool_ np_not_equal(C a, C b) { return a.real != b.real || a.imag != b.imag; }
+bool_ np_not_equal(C a, C b) { return (a.real != b.real) | (a.imag != b.imag); }
 
 bool_ np_not_equal(int64 a, uint64 b) { return !np_equal(a, b); }
 
@@ -26,21 +29,21 @@ bool_ np_less(I a, I b) { return a < b; }
 bool_ np_less(F a, F b) { return a < b; }
 
 bool_ np_less(C a, C b) {
-    bool_ first = a.real < b.real && a.imag == a.imag && b.imag == b.imag;
-    return first || (a.real == b.real && a.imag < b.imag);
+    bool_ first = (a.real < b.real) & (a.imag == a.imag) & (b.imag == b.imag);
+    return first | ((a.real == b.real) & (a.imag < b.imag));
 }
 
-bool_ np_less(int64 a, uint64 b) { return a < 0 || (uint64)a < b; }
+bool_ np_less(int64 a, uint64 b) { return (a < 0) | ((uint64)a < b); }
 
-bool_ np_less(uint64 a, int64 b) { return b >= 0 && a < (uint64)b; }
+bool_ np_less(uint64 a, int64 b) { return (b >= 0) & (a < (uint64)b); }
 
 bool_ np_less_equal(I a, I b) { return a <= b; }
 
 bool_ np_less_equal(F a, F b) { return a <= b; }
 
 bool_ np_less_equal(C a, C b) {
-    bool_ first = a.real < b.real && a.imag == a.imag && b.imag == b.imag;
-    return first || (a.real == b.real && a.imag <= b.imag);
+    bool_ first = (a.real < b.real) & (a.imag == a.imag) & (b.imag == b.imag);
+    return first | ((a.real == b.real) & (a.imag <= b.imag));
 }
 
 bool_ np_less_equal(int64 a, uint64 b) { return !np_less(b, a); }
@@ -55,7 +58,7 @@ T np_where(bool_ condition, T x, T y) { return condition ? x : y; }
 
 I np_maximum(I a, I b) { return a > b ? a : b; }
 
-F np_maximum(F a, F b) { return a != a || a > b ? a : b; }
+F np_maximum(F a, F b) { return !(a <= b) ? (a != a ? a : (b == b ? a : b)) : b; }
 
 float16 np_maximum(float16 a, float16 b) { return np_isnan(a) || np_greater_equal(a, b) ? a : b; }
 
@@ -63,7 +66,7 @@ C np_maximum(C a, C b) { return np_isnan(a) || np_greater_equal(a, b) ? a : b; }
 
 I np_minimum(I a, I b) { return a < b ? a : b; }
 
-F np_minimum(F a, F b) { return a != a || a < b ? a : b; }
+F np_minimum(F a, F b) { return !(a >= b) ? (a != a ? a : (b == b ? a : b)) : b; }
 
 float16 np_minimum(float16 a, float16 b) { return np_isnan(a) || np_less_equal(a, b) ? a : b; }
 
@@ -71,21 +74,21 @@ C np_minimum(C a, C b) { return np_isnan(a) || np_less_equal(a, b) ? a : b; }
 
 I np_fmax(I a, I b) { return a > b ? a : b; }
 
-F np_fmax(F a, F b) { return b != b || a > b ? a : b; }
+F np_fmax(F a, F b) { return (b != b) | (a > b) ? a : b; }
 
 C np_fmax(C a, C b) { return np_isnan(b) || np_greater_equal(a, b) ? a : b; }
 
 I np_fmin(I a, I b) { return a < b ? a : b; }
 
-F np_fmin(F a, F b) { return b != b || a < b ? a : b; }
+F np_fmin(F a, F b) { return (b != b) | (a < b) ? a : b; }
 
 C np_fmin(C a, C b) { return np_isnan(b) || np_less_equal(a, b) ? a : b; }
 
 T np_clip(T x, T low, T high) { return np_minimum(np_maximum(x, low), high); }
 
-bool_ np_logical_and(T a, T b) { return np_cast_bool_(a) && np_cast_bool_(b); }
+bool_ np_logical_and(T a, T b) { return np_cast_bool_(a) & np_cast_bool_(b); }
 
-bool_ np_logical_or(T a, T b) { return np_cast_bool_(a) || np_cast_bool_(b); }
+bool_ np_logical_or(T a, T b) { return np_cast_bool_(a) | np_cast_bool_(b); }
 
 bool_ np_logical_xor(T a, T b) { return np_cast_bool_(a) != np_cast_bool_(b); }
 
@@ -95,19 +98,19 @@ bool_ np_isnan(I x) { return false; }
 
 bool_ np_isnan(F x) { return x != x; }
 
-bool_ np_isnan(C x) { return x.real != x.real || x.imag != x.imag; }
+bool_ np_isnan(C x) { return (x.real != x.real) | (x.imag != x.imag); }
 
 bool_ np_isfinite(I x) { return true; }
 
 bool_ np_isfinite(F x) { return fabsF(x) < np_infinity(x); }
 
-bool_ np_isfinite(C x) { return np_isfinite(x.real) && np_isfinite(x.imag); }
+bool_ np_isfinite(C x) { return np_isfinite(x.real) & np_isfinite(x.imag); }
 
 bool_ np_isinf(I x) { return false; }
 
 bool_ np_isinf(F x) { return fabsF(x) == np_infinity(x); }
 
-bool_ np_isinf(C x) { return np_isinf(x.real) || np_isinf(x.imag); }
+bool_ np_isinf(C x) { return np_isinf(x.real) | np_isinf(x.imag); }
 
 bool_ np_signbit(float16 x) { return x.bits >> 15; }
 

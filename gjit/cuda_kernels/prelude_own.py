@@ -51,13 +51,22 @@ uint16 np_half_bits(uint64 bits) {
     return (uint16)(sign | (magnitude - 0x3f00000000000000ULL) >> 42);
 }
 
-float16 np_half(F x) {
+float16 np_half(float32 x) {
 #if defined(__FLT16_MAX__)
     union { _Float16 value; uint16 bits; } u = {(_Float16)x};
     return {u.bits};
 #else
     union { float64 value; uint64 bits; } u = {(float64)x};
     return {np_half_bits(u.bits)};
+#endif
+}
+
+float16 np_half(float64 x) {
+#if defined(__FLT16_MAX__)
+    union { _Float16 value; uint16 bits; } u = {(_Float16)x};
+    return {u.bits};
+#else
+    return {np_half_bits(np_bits(x))};
 #endif
 }
 """

@@ -21,7 +21,7 @@ bool_ np_cast_bool_(I x) { return x != 0; }
 
 bool_ np_cast_bool_(F x) { return x != 0; }
 
-bool_ np_cast_bool_(C x) { return x.real != 0 || x.imag != 0; }
+bool_ np_cast_bool_(C x) { return (x.real != 0) | (x.imag != 0); }
 
 int8 np_cast_int8(I x) { return (int8)x; }
 

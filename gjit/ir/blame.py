@@ -21,11 +21,11 @@ def blame(stage: str, graph: Graph) -> Iterator[None]:
         graph: what it works on.
 
     Raises:
-        InternalError: anything but gjit's own errors was raised inside.
+        InternalError: anything but gjit's own errors was raised inside; a stack that is too small is no bug.
     """
     try:
         yield
-    except GjitError:
+    except (GjitError, RecursionError):
         raise
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"

@@ -222,19 +222,21 @@ class Block:
 
     def all_nodes(self) -> Iterator[Node]:
         """Every node in here and in nested blocks, terminators included, outer before inner, without recursion."""
-        stack: list[Iterator[Node]] = [self._with_terminator()]
+        stack: list[Block | tuple[Block, Node | None]] = [self]
         while stack:
-            node = next(stack[-1], None)
-            if node is None:
-                stack.pop()
-                continue
-            yield node
-            stack.extend(block._with_terminator() for block in reversed(node.blocks))
-
-    def _with_terminator(self) -> Iterator[Node]:
-        yield from self
-        if self.terminator is not None:
-            yield self.terminator
+            place = stack.pop()
+            block, node = place if isinstance(place, tuple) else (place, place.first)
+            while node is not None:
+                following = node.next
+                yield node
+                if node.blocks:
+                    stack.append((block, following))
+                    stack.extend(reversed(node.blocks))
+                    break
+                node = following
+            else:
+                if block.terminator is not None:
+                    yield block.terminator
 
 
 class ParameterKind(Enum):

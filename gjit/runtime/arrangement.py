@@ -125,11 +125,13 @@ def _leads(arrangement: Arrangement, item: Item) -> bool:
 def _check_alignment(arrangement: Arrangement, step: Step) -> None:
     """The leading axis of a varying result is that of its varying operands, and no other operand reaches it."""
     shape = step.result.shape
+    if step.operation.form is Form.VIEW and arrangement.order is not Order.C:
+        raise Unsupported
     if arrangement.flat or arrangement.order is Order.F:
         return
     if not shape or shape[0] != arrangement.lead:
         raise Unsupported
-    if step.operation.form is Form.ROWS:
+    if step.operation.form in (Form.ROWS, Form.VIEW):
         return
     for item in step.operands:
         reaches = len(item.shape) == len(shape) and item.shape[0] != 1

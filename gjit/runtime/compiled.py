@@ -16,6 +16,7 @@ from gjit.capture.script import capture_function
 from gjit.capture.signature import signature_of
 from gjit.errors import DeviceError
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
+from gjit.ir.room import with_room
 from gjit.passes import pipelines
 from gjit.runtime.checking import checker
 from gjit.runtime.dynamic import DynamicCalls
@@ -87,6 +88,9 @@ class Compiled:
     @property
     def program(self) -> tuple[Graph, Program]:
         """The captured graph and program, captured again when a guarded name has changed."""
+        return with_room(self._program_now)
+
+    def _program_now(self) -> tuple[Graph, Program]:
         with self._lock:
             if self._captured is not None and self._changed_slots():
                 self._forget(self._changed_slots())
@@ -125,6 +129,9 @@ class Compiled:
         return checker()(plain, compiled, values, self._plain, self.program[0])
 
     def _plan(self, values: list[object]) -> Plan:
+        return with_room(functools.partial(self._plan_now, values))
+
+    def _plan_now(self, values: list[object]) -> Plan:
         key = key_of(values)
         with self._lock:
             graph, program = self.program
@@ -135,7 +142,7 @@ class Compiled:
                 if self._may_miss_a_change(program, plan):
                     # code that is only known when it runs may assign a global that this plan took for a constant
                     self._reads_again, self._captured, self._plans = True, None, {}
-                    return self._plan(values)
+                    return self._plan_now(values)
                 self._plans[key] = plan
                 settings.log(logging.INFO, "%s(%s): %d regions", plan.name, plan.signature, len(plan.regions))
                 self.statistics.signatures += 1

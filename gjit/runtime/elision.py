@@ -14,8 +14,9 @@ import numpy as np
 
 from gjit.ir.graph import Block, Graph, Node, Value
 from gjit.runtime.layout import size_of
-from gjit.runtime.region_values import Item
+from gjit.runtime.region_values import Item, Step
 from gjit.scheduler.flow import analyse
+from gjit.scheduler.fusible import Form
 from gjit.scheduler.stacking import fold
 
 SMALLEST_REUSED = 256 << 10
@@ -43,9 +44,19 @@ def is_swapped(node: Node, left: Item, right: Item, nameless: frozenset[Value]) 
     return _reuses_right(function, right.dtype, _sample(left))
 
 
+def reuses_operand(step: Step, nameless: frozenset[Value]) -> bool:
+    """Whether NumPy most likely writes the result of an operator into one of its operands."""
+    if not step.node.op.startswith("operator.") or step.operation.form is not Form.UFUNC:
+        return False
+    return any(value in nameless for value in step.node.inputs) and any(
+        _may_be_reused(item, item) and item.dtype == step.result.dtype and item.shape == step.result.shape
+        for item in step.operands
+    )
+
+
 def _may_be_reused(temporary: Item, other: Item) -> bool:
     """Whether memory, shapes and sizes allow it: a fresh array, and an operand of its shape or of none."""
-    if temporary.dtype is None or temporary.position < 0 or temporary.storage is not None or not temporary.shape:
+    if temporary.dtype is None or temporary.position < 0 or temporary.memory is not temporary or not temporary.shape:
         return False
     is_large = size_of(temporary.shape) * temporary.dtype.itemsize >= SMALLEST_REUSED
     return is_large and other.shape in ((), temporary.shape)

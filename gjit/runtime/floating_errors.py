@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
 
 import numpy as np
+from numpy._core.umath import _extobj_contextvar, _make_extobj
 
 from gjit.source import Span
 
@@ -55,19 +58,43 @@ class Collector:
         return [(position, text) for position, _, text in sorted(self.events)]
 
 
+@contextmanager
+def collecting(modes: dict[str, str], collector: Collector) -> Iterator[None]:
+    """Run tiles under these modes, as `numpy.errstate` does."""
+    if not modes:
+        yield
+        return
+    token = _extobj_contextvar.set(_make_extobj(**modes, call=collector))
+    try:
+        yield
+    finally:
+        _extobj_contextvar.reset(token)
+
+
 def collecting_modes() -> dict[str, str] | None:
     """The error state to run tiles under: what would warn is logged instead.
 
     An empty dictionary where all errors are ignored; None where an error has to raise, print or call at the very
     operation, or a warnings filter turns warnings into exceptions.
     """
-    modes = np.geterr()
-    kinds = set(modes.values())
+    global _last
+    last, state = _last, _extobj_contextvar.get()
+    if last[0] is not state:
+        _last = last = state, _modes_of(np.geterr())
+    return None if last[1] and _warnings_raise() else last[1]
+
+
+def _modes_of(state: dict[str, str]) -> dict[str, str] | None:
+    kinds = set(state.values())
     if kinds == {"ignore"}:
         return {}
-    if not kinds <= {"ignore", "warn"} or _warnings_raise():
+    if not kinds <= {"ignore", "warn"}:
         return None
-    return {kind: "log" if mode == "warn" else mode for kind, mode in modes.items()}
+    return {kind: "log" if mode == "warn" else mode for kind, mode in state.items()}
+
+
+_last: tuple[object, dict[str, str] | None] = (None, None)
+"""The error state that was met last, and its modes; it is kept, so that no other one can come to lie at its place."""
 
 
 def _warnings_raise() -> bool:

@@ -64,8 +64,8 @@ class Launch:
         for name, (shape, dtype, order) in self.fresh.items():
             operands[name] = np.empty(shape, dtype, order)
         self._launch(operands)
-        if target is not None and operands["target"] is not target:
-            np.copyto(target, operands["target"])
+        if target is not None and operands[draft.store[1]] is not target:
+            np.copyto(target, operands[draft.store[1]])
         return self._results(operands, values)
 
     def _run_before(self, values: dict[Value, object]) -> None:
@@ -98,11 +98,11 @@ class Launch:
                 raise Fallback
         if target is not None:
             is_disturbing = any(is_disturbed_by(array, target) for array in read.values())
-            operands["target"] = _alike(target) if is_disturbing else target
+            operands[draft.store[1]] = _alike(target) if is_disturbing else target
         return target
 
     def _target(self, values: dict[Value, object]) -> np.ndarray:
-        owner, index, _ = self.draft.store.operation.operands
+        owner, index, _ = self.draft.store[0].operation.operands
         target = _live(values, owner)[_live(values, index)]
         if not target.flags.writeable:
             raise Fallback

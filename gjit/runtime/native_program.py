@@ -123,6 +123,8 @@ class _Reader:
 
     def _read(self, step: Step) -> None:
         form = step.operation.form
+        if form is Form.VIEW:
+            raise Unsupported
         if form is Form.STORE:
             self._read_store(step)
         elif self._is_host(step):

@@ -7,6 +7,7 @@ import numpy as np
 from gjit.ir.graph import Constant, Node
 from gjit.runtime.region_values import WEAK_TYPES
 from gjit.runtime.scalars import Fallback
+from gjit.scheduler.fusible import Form, operation_of
 
 _WEAK = frozenset(WEAK_TYPES)
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
@@ -20,10 +21,12 @@ class RegionInputs:
     write a small part of a large array, at another place each time.
     """
 
-    __slots__ = ("_computed", "_owner", "_index", "_constant_index")
+    __slots__ = ("has_rows", "_computed", "_owner", "_index", "_constant_index")
 
     def __init__(self, node: Node):
         body = node.blocks[0]
+        forms = {operation.form for step in body if (operation := operation_of(step)) is not None}
+        self.has_rows = Form.ROWS in forms
         stores = [step for step in body if step.op == "setitem"]
         place = {value: position for position, value in enumerate(body.parameters)}
         self._owner = self._index = -1
@@ -37,11 +40,11 @@ class RegionInputs:
             apart = {value for value in (owner, index) if value.uses == {store: 1}}
         self._computed = tuple(at for at, value in enumerate(body.parameters) if value not in apart)
 
-    def are_large(self, inputs: tuple[object, ...], least: int) -> bool:
-        """Whether an array of at least so many elements is computed with."""
+    def are_large(self, inputs: tuple[object, ...], elements: int, size: int) -> bool:
+        """Whether an array of at least so many elements and bytes is computed with."""
         for position in self._computed:
             value = inputs[position]
-            if type(value) is np.ndarray and value.size >= least:
+            if type(value) is np.ndarray and value.size >= elements and value.nbytes >= size:
                 return True
         return False
 
@@ -62,7 +65,7 @@ class RegionInputs:
         return target
 
     def signature(self, inputs: tuple[object, ...], target: np.ndarray | None) -> tuple:
-        """What a plan depends on: dtypes, shapes and strides of arrays, types of scalars. Fallback for anything else."""
+        """What a plan depends on: dtypes, shapes and strides of arrays, types of scalars; Fallback for others."""
         parts: list[object] = [_part(inputs[position]) for position in self._computed]
         if target is not None:
             parts.append(_part(target))

@@ -35,6 +35,7 @@ class Item:
     constant    whether its value is part of the graph
     position    of the node that makes it, or -1
     storage     the item whose memory it is: itself but for the results of in-place ops
+    viewed      the item that it is a view of, and `index` what selects it there
     """
 
     dtype: np.dtype | None
@@ -46,10 +47,18 @@ class Item:
     constant: bool = False
     position: int = -1
     storage: Item | None = None
+    viewed: Item | None = None
+    index: tuple = ()
 
     @property
     def root(self) -> Item:
         return self if self.storage is None else self.storage.root
+
+    @property
+    def memory(self) -> Item:
+        """The root whose memory it is, views included."""
+        root = self.root
+        return root if root.viewed is None else root.viewed.memory
 
 
 @dataclass(slots=True)
@@ -196,6 +205,18 @@ class Typing:
         dtype = operation.function(np.ones(1, operand.dtype)).dtype
         return Step(node, operation, operation.function, (operand,), Item(dtype))
 
+    def _view(self, node: Node, operation: Operation) -> Step:
+        operand = self.item(operation.operands[0])
+        if operand.dtype is None or not operand.shape or operand.root is not operand:
+            raise Unsupported
+        try:
+            view = np.broadcast_to(np.empty((), operand.dtype), operand.shape)[operation.index]
+        except IndexError:
+            raise Unsupported from None
+        strides = contiguous_strides(view.shape, operand.dtype.itemsize, operand.order)
+        result = Item(operand.dtype, view.shape, order_of(view.shape, strides), strides, viewed=operand, index=operation.index)
+        return Step(node, operation, operation.function, (operand,), result)
+
     def _store(self, node: Node, operation: Operation) -> Step:
         item, view = self.item(operation.operands[2]), self._target
         if view is None:
@@ -214,6 +235,7 @@ _READERS = {
     Form.CAST: Typing._cast,
     Form.ROWS: Typing._rows,
     Form.TOTAL: Typing._total,
+    Form.VIEW: Typing._view,
     Form.STORE: Typing._store,
 }
 

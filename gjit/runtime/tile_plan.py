@@ -11,7 +11,7 @@ from gjit.ir.graph import Node, Value
 from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, cut, slack, tile_length
-from gjit.runtime.elision import is_swapped
+from gjit.runtime.elision import is_swapped, reuses_operand
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
 from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_values import Item, Step, Typing, Unsupported
@@ -21,7 +21,7 @@ from gjit.runtime.totals import Leaf, leaves_of
 from gjit.scheduler.fusible import REDUCTIONS, Form
 from gjit.source import Span
 
-MINIMUM_BYTES = 1 << 20
+MINIMUM_BYTES = 2 << 20
 """How large the largest operand must be: smaller ones stay in the cache from one plain call to the next."""
 _LEAF_GRAIN = 1024
 """Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold
@@ -32,8 +32,8 @@ in the whole."""
 class Plan:
     """One region, ready for inputs of one signature.
 
-    values      where each result of the region comes from: `("input", value)`, `("output", n)`, `("before", value)`
-                or `("total", n)`
+    values      where each result of the region comes from: `("input", value)`, `("output", n)`, `("before", value)`,
+                `("total", n)` or `("view", (n, indices))` of an output
     read        the inputs that steps read; `written` those that in-place operators write
     store       the final store; `deferred` when it goes through a temporary, the last output
     foreign     positions of reductions, whose warnings name a line of NumPy's own files
@@ -97,6 +97,7 @@ def plan_region(
     if deferred:
         steps = steps[:-1]
     work = _place(node, typing, arrangement, before, steps, store, deferred)
+    _check_gain(work, nameless)
     program = write_program(work)
     length = tile_length(arrangement, _bytes_per_step(work, program))
     ranges, leaves, capacity = _ranges(work, length)
@@ -189,7 +190,7 @@ def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[S
 
 def _check_tiled(step: Step, arrangement: Arrangement) -> None:
     out = step.out
-    if out is not None and out.root not in arrangement.varying:
+    if out is not None and (out.root not in arrangement.varying or out.memory is not out.root):
         raise Unsupported
     if out is not None and not has_distinct_elements(out.shape, out.strides, out.dtype.itemsize):
         raise Unsupported
@@ -215,33 +216,36 @@ def _place(node, typing, arrangement, before, steps, store, deferred) -> Work:
     """Decide which values are outputs and whether the last one is computed right in the store's target."""
     outputs: list[Item] = []
     for value in node.blocks[0].terminator.inputs:
-        root = typing.items[value].root
+        root = typing.items[value].memory
         if root in arrangement.varying and root.position >= 0 and root not in outputs:
             outputs.append(root)
     if deferred:
         stored = store.operands[0].root
-        if stored.position < 0 or stored in outputs:
+        if stored.position < 0 or stored in outputs or stored.viewed is not None:
             raise Unsupported
         outputs.append(stored)
-    _check_gain(arrangement, steps, outputs)
     target = None if store is None or deferred else store.out
     direct = _direct(steps, outputs) if target is not None else None
     return Work(arrangement, before, steps, outputs, target, direct)
 
 
-def _check_gain(arrangement: Arrangement, steps: list[Step], outputs: list[Item]) -> None:
+def _check_gain(work: Work, nameless: frozenset[Value]) -> None:
     """Unsupported where plain calls are as fast: nothing would stay in the cache, or everything does anyway.
 
-    A temporary that is not made saves most, the calls of row reductions cost some, and in-place operators only
-    read what is in the cache.
+    An array that is not made saves most, for fresh memory is slow; row reductions and selections make arrays of their
+    own for each tile.
     """
-    if len(steps) <= len(outputs):
+    arrangement = work.arrangement
+    steps = [step for step in work.steps if step.operation.form is not Form.VIEW]
+    if len(steps) <= len(work.outputs):
         raise Unsupported
     forms = {step.operation.form for step in steps}
-    fresh = [step for step in steps if step.out is None and step.result not in outputs]
-    least = MINIMUM_BYTES * (2 if Form.ROWS in forms else 1 if fresh or Form.STORE in forms else 4)
-    sizes = [size_of(item.shape) * item.dtype.itemsize for item in arrangement.varying]
-    if max(sizes) < least:
+    made = sum(1 for step in steps if step.out is None and step.result and not reuses_operand(step, nameless))
+    saves = made > len(work.outputs) or Form.STORE in forms
+    if not saves and len(steps) < 3:
+        raise Unsupported
+    factor = 4 if not saves else 2 if Form.ROWS in forms or Form.SELECT in forms else 1
+    if max(size_of(item.shape) * item.dtype.itemsize for item in arrangement.varying) < factor * MINIMUM_BYTES:
         raise Unsupported
 
 
@@ -295,8 +299,15 @@ def _leaf_ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[L
     return ranges, leaves, max(stop - start for start, stop, *_ in ranges)
 
 
+def _indices(item: Item) -> tuple[tuple, ...]:
+    """What selects a view, step by step."""
+    return () if item.viewed is None else (*_indices(item.viewed), item.index)
+
+
 def _origin(value: Value, typing: Typing, work: Work) -> tuple[str, object]:
     item = typing.items[value]
+    if item.viewed is not None and item.memory in work.outputs:
+        return "view", (work.outputs.index(item.memory), _indices(item))
     if item.root in work.outputs:
         return "output", work.outputs.index(item.root)
     if item.root.position < 0:

@@ -196,6 +196,10 @@ class _Writer:
         else:
             self._inside(f"{parts}[index] = {self._function(step.function)}({part})", step)
 
+    def _write_view(self, step: Step) -> None:
+        index = ", ".join("..." if part is Ellipsis else ":" if part else "None" for part in step.operation.index)
+        self._write_fresh(step, f"{self._operand(step.operands[0])}[{index}]")
+
     def _write_store(self, step: Step) -> None:
         if self.work.direct is None:
             value = self._operand(step.operands[0])
@@ -256,7 +260,7 @@ class _Writer:
         for place, step in enumerate(self.work.steps):
             for item in (*step.operands, step.out):
                 if item is not None:
-                    last[item.root] = place
+                    last[item.memory] = place
         makers = {step.result: (place, step) for place, step in enumerate(self.work.steps)}
         requests = []
         for item in self.temporaries:
@@ -282,6 +286,7 @@ _WRITERS = {
     Form.SELECT: _Writer._write_select,
     Form.ROWS: _Writer._write_rows,
     Form.TOTAL: _Writer._write_total,
+    Form.VIEW: _Writer._write_view,
     Form.STORE: _Writer._write_store,
 }
 

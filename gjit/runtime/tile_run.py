@@ -6,7 +6,7 @@ import numpy as np
 
 from gjit import settings
 from gjit.ir.graph import Value
-from gjit.runtime.floating_errors import Collector, RegionSource, collecting_modes, issue
+from gjit.runtime.floating_errors import Collector, RegionSource, collecting, collecting_modes, issue
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.pool import scratch
 from gjit.runtime.region_values import Step
@@ -46,10 +46,7 @@ class Run:
         if modes is None:
             raise Fallback
         target = self._checked_target()
-        if modes:
-            with np.errstate(**modes, call=self.collector):
-                results = self._evaluate(target)
-        else:
+        with collecting(modes, self.collector):
             results = self._evaluate(target)
         if self.collector.events:
             issue(self.collector.found(), self.plan.spans, self.source)
@@ -158,8 +155,16 @@ class Run:
         for kind, key in self.plan.values:
             if kind == "output":
                 results.append(outputs[key])
+            elif kind == "view":
+                results.append(_selected(outputs[key[0]], key[1]))
             else:
                 results.append(totals[key] if kind == "total" else self.values[key])
         if len(results) == 1:
             return results[0]
         return tuple(results) if results else None
+
+
+def _selected(array: np.ndarray, indices: tuple[tuple, ...]) -> np.ndarray:
+    for index in indices:
+        array = array[index]
+    return array

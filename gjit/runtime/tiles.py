@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gjit.ir.graph import Node, Value
+from gjit.runtime import tile_plan
 from gjit.runtime.elision import nameless_values
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_inputs import RegionInputs
@@ -19,8 +20,8 @@ MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""
 _KEPT_PLANS = 128
 _CREDIT = 2048
-"""What a region may spend on plans: it pays `_COST` for each, gets `_GAIN` back for each run of one, and 1 for each call
-that it leaves to the twin for want of credit. Where shapes change with every call it soon stops planning."""
+"""What a region may spend on plans: it pays `_COST` for each, gets `_GAIN` back for each run of one, and 1 for each
+call that it leaves to the twin for want of credit. Where shapes change with every call it soon stops planning."""
 _COST = 128
 _GAIN = 16
 _MOST_DISCARDED = 3
@@ -52,7 +53,8 @@ class TiledRegion:
         self._nameless: frozenset[Value] | None = None
 
     def __call__(self, *inputs: object) -> object:
-        if self._inputs.are_large(inputs, MINIMUM_ELEMENTS):
+        least = tile_plan.MINIMUM_BYTES << self._inputs.has_rows
+        if self._inputs.are_large(inputs, MINIMUM_ELEMENTS, least):
             try:
                 return self._run(inputs)
             except Fallback:

@@ -229,8 +229,9 @@ def _leader(inputs: list[Value]) -> Value | None:
 
 def _unassigned_cells(block: Block, scope: Node | None, flow: Flow) -> list[Value]:
     """Variables that only get values elsewhere, or never: Python has to be told that they are local."""
-    own = [node for node in block.all_nodes() if function_of(node) is scope]
-    assigned = {flow.resolve(node.inputs[0]) for node in own if node.op in ("store", "delete")}
+    nodes = [node for node in block.all_nodes() if node.op in ("cell", "store", "delete")]
+    own = [node for node in nodes if function_of(node) is scope]
+    assigned = {flow.resolve(node.inputs[0]) for node in own if node.op != "cell"}
     return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
 
 

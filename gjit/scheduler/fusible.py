@@ -6,6 +6,7 @@ inferred types, so that an engine may ask it again about the body of a region.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -24,6 +25,7 @@ class Form(Enum):
     CAST = auto()  # astype
     ROWS = auto()  # a reduction along the last axis
     TOTAL = auto()  # a reduction of all elements to one scalar
+    VIEW = auto()  # array[:, None]: new axes of extent one
     STORE = auto()  # target[index] = value, the last node of a region
 
 
@@ -38,6 +40,7 @@ class Operation:
     dtype       of a CAST
     axis        of ROWS, as the user wrote it: -1, or the number of the last axis
     keepdims    of ROWS
+    index       of VIEW
     exponent    of `**` with a Python number as its exponent, which NumPy may compute by another ufunc
     """
 
@@ -48,6 +51,7 @@ class Operation:
     dtype: np.dtype | None = None
     axis: int = -1
     keepdims: bool = False
+    index: tuple = ()
     exponent: int | float | None = None
 
 
@@ -97,6 +101,8 @@ def operation_of(node: Node) -> Operation | None:
         return None
     if node.op == "setitem":
         return Operation(Form.STORE, _store, tuple(node.inputs)) if not node.labels else None
+    if node.op == "getitem":
+        return _view(node)
     row = table.get(node.op)
     if row is None or row.function is None or any(label.startswith("*") for label in node.labels):
         return None
@@ -106,6 +112,25 @@ def operation_of(node: Node) -> Operation | None:
     if read is not None:
         return read(node, row)
     return _operator(node, row) if row.kind is Kind.OPERATOR else _ufunc(node, row)
+
+
+def _view(node: Node) -> Operation | None:
+    """Only what keeps every axis: `array[:, None]`, `array[..., numpy.newaxis]`."""
+    owner, index = node.inputs
+    parts = _constant_parts(index)
+    if parts is None or isinstance(owner, Constant):
+        return None
+    if None not in parts or any(part not in (None, Ellipsis, slice(None)) for part in parts) or parts.count(...) > 1:
+        return None
+    return Operation(Form.VIEW, operator.getitem, (owner,), index=parts)
+
+
+def _constant_parts(index: Value) -> tuple | None:
+    """The parts of an index that is written as a constant, or as a tuple of constants."""
+    if isinstance(index, Constant):
+        parts = index.value if type(index.value) is tuple else (index.value,)
+        return parts if all(type(part) in (slice, type(None), type(Ellipsis)) for part in parts) else None
+    return None
 
 
 def _store(target: np.ndarray, index: object, value: object) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 
 from gjit.ir.graph import Block, Graph, Node, Parameter
+from gjit.ir.room import with_room
 from gjit.scheduler.bindings import Bindings, Environment, cell_of
 from gjit.scheduler.definitions import Definitions
 from gjit.scheduler.flow import analyse
@@ -63,7 +64,7 @@ class HostProgram:
         (factory,) = self.tree.body
         entry = next(tree for tree in factory.body if tree.name == ENTRY)
         named = ast.FunctionDef(_identifier(self.graph.name), entry.args, entry.body, [], None)
-        return text_of(located(named, self.graph.span))
+        return with_room(lambda: text_of(located(named, self.graph.span)))
 
     @property
     def file(self) -> str:

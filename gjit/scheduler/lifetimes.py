@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from gjit.scheduler.syntax import parts_of
 
 _LEAVING = ast.Return | ast.Raise | ast.Break | ast.Continue
 
@@ -23,33 +25,53 @@ def release(body: list[ast.stmt], temporaries: set[str]) -> None:
     h(y)
     z = y
     """
-    if not temporaries:
-        return
-    mentions = [_names(statement) & temporaries for statement in body]
-    places = {name: [at for at, names in enumerate(mentions) if name in names] for name in set().union(*mentions)}
-    ends: dict[int, list[str]] = {}
-    for name, indices in places.items():
-        first, *others = indices
-        if others and _always_assigns(body[first], name) and not any(_assigns(body[at], name) for at in others):
-            ends.setdefault(others[-1], []).append(name)
-    for index, statement in enumerate(list(body)):
-        inner = [name for name, indices in places.items() if indices == [index]]
-        _release_inside(statement, set(inner))
-    for index in sorted(ends, reverse=True):
-        if not _ends_soon(body, index):
-            body.insert(index + 1, _deletion(sorted(ends[index]), body[index]))
+    if temporaries:
+        _Lifetimes(temporaries).release(body, temporaries)
 
 
-def _release_inside(statement: ast.stmt, names: set[str]) -> None:
-    """Release names that only one of the lists in a compound statement mentions, and nothing else of it."""
-    lists = list(_lists(statement))
-    if not names or not lists:
-        return
-    headers = set().union(*(_names(part) for part in ast.iter_child_nodes(statement) if isinstance(part, ast.expr)))
-    per_list = [set().union(*map(_names, inner)) for inner in lists]
-    for index, inner in enumerate(lists):
-        others = set().union(*(found for at, found in enumerate(per_list) if at != index))
-        release(inner, names - headers - others)
+class _Lifetimes:
+    """Knows which temporaries each statement mentions."""
+
+    def __init__(self, temporaries: set[str]):
+        self.temporaries = temporaries
+        self._known: dict[ast.AST, set[str]] = {}
+
+    def names(self, tree: ast.AST) -> set[str]:
+        found = self._known.get(tree)
+        if found is None:
+            found = self._known[tree] = {name.id for name in _names(tree)} & self.temporaries
+        return found
+
+    def all_names(self, trees: Iterable[ast.AST]) -> set[str]:
+        return set().union(*map(self.names, trees))
+
+    def release(self, body: list[ast.stmt], temporaries: set[str]) -> None:
+        mentions = [self.names(statement) & temporaries for statement in body]
+        places = {name: [at for at, names in enumerate(mentions) if name in names] for name in set().union(*mentions)}
+        ends: dict[int, list[str]] = {}
+        inner: dict[int, set[str]] = {}
+        for name, indices in places.items():
+            first, *others = indices
+            if not others:
+                inner.setdefault(first, set()).add(name)
+            elif _always_assigns(body[first], name) and not any(_assigns(body[at], name) for at in others):
+                ends.setdefault(others[-1], []).append(name)
+        for index, names in inner.items():
+            self._release_inside(body[index], names)
+        for index in sorted(ends, reverse=True):
+            if not _ends_soon(body, index):
+                body.insert(index + 1, _deletion(sorted(ends[index]), body[index]))
+
+    def _release_inside(self, statement: ast.stmt, names: set[str]) -> None:
+        """Release names that only one of the lists in a compound statement mentions, and nothing else of it."""
+        lists = list(_lists(statement))
+        if not lists:
+            return
+        headers = self.all_names(part for part in ast.iter_child_nodes(statement) if isinstance(part, ast.expr))
+        per_list = list(map(self.all_names, lists))
+        for index, inner in enumerate(lists):
+            others = set().union(*(found for at, found in enumerate(per_list) if at != index))
+            self.release(inner, names - headers - others)
 
 
 def _lists(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -62,14 +84,18 @@ def _lists(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield part.body
 
 
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def _names(tree: ast.AST) -> Iterator[ast.Name]:
+    waiting = [tree]
+    while waiting:
+        tree = waiting.pop()
+        if isinstance(tree, ast.Name):
+            yield tree
+        else:
+            waiting += parts_of(tree)
 
 
 def _assigns(tree: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load) for node in ast.walk(tree)
-    )
+    return any(node.id == name and not isinstance(node.ctx, ast.Load) for node in _names(tree))
 
 
 def _always_assigns(statement: ast.stmt, name: str) -> bool:

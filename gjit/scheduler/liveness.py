@@ -58,6 +58,7 @@ class _Walker:
     def __init__(self, graph: Graph, flow: Flow, folding: Folding):
         self.graph, self.flow, self.folding = graph, flow, folding
         self.found = Interference()
+        self._is_variable: dict[Value, bool] = {}
         self._nodes: dict[str, Callable[[Node, Live, _Context], Live]] = {
             "if": self._branches,
             "and": self._branches,
@@ -78,7 +79,7 @@ class _Walker:
 
     def variables(self, values: Iterable[Value]) -> Live:
         """Those of the values that are read from a variable."""
-        return {value for value in map(self.flow.resolve, values) if self.is_variable(value)}
+        return set(filter(self.is_variable, map(self.flow.resolve, values)))
 
     def read_by(self, value: Value) -> Live:
         """The variables that the printed expression of a value reads."""
@@ -90,6 +91,12 @@ class _Walker:
         return reads | self.variables(self.flow.free.get(value.producer, ()))
 
     def is_variable(self, value: Value) -> bool:
+        known = self._is_variable.get(value)
+        if known is None:
+            known = self._is_variable[value] = self._needs_variable(value)
+        return known
+
+    def _needs_variable(self, value: Value) -> bool:
         if isinstance(value, Constant) or value.producer is None:
             return False
         if isinstance(value.producer, Node) and (value.producer.op == "cell" or is_atom(value.producer, self.graph)):
@@ -108,10 +115,10 @@ class _Walker:
 
     def _connect(self, value: Value, others: Iterable[Value]) -> None:
         edges = self.found.edges.setdefault(value, set())
-        for other in others:
-            if other is not value:
-                edges.add(other)
-                self.found.edges.setdefault(other, set()).add(value)
+        added = set(others).difference(edges, (value,))
+        edges |= added
+        for other in added:
+            self.found.edges.setdefault(other, set()).add(value)
 
     def moves(self, targets: list[Value], sources: list[Value], live: Live, scope: Node | None) -> Live:
         """A parallel move; a target may share the variable of its own source."""

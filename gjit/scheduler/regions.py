@@ -81,6 +81,8 @@ class _Former:
             target, index, value = operation.operands
             is_outside = _is_array(target) and target not in self.results
             return is_outside and value in self.results and is_basic_index(index)
+        if operation.form is Form.VIEW:
+            return operation.operands[0] in self.results and _is_array(operation.operands[0])
         if operation.out is not None:
             return _is_array(operation.out)
         if operation.form in (Form.ROWS, Form.TOTAL):
@@ -120,9 +122,9 @@ class _Former:
         """Make a region of the members; arithmetic of scalars after the last array stays behind it."""
         while self._keep_temporaries_outside():
             pass
-        while self.members and self.members[-1] in self.scalars:
+        while self.members and (self.members[-1] in self.scalars or self.members[-1].op == "getitem"):
             self.members.pop()
-        if len(self.members) - len(self.scalars.intersection(self.members)) >= 2:
+        if sum(node not in self.scalars and node.op != "getitem" for node in self.members) >= 2:
             _make_region(self.members, self.count)
             self.count += 1
         self.members, self.scalars = [], set()

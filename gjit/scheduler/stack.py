@@ -11,6 +11,7 @@ from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
 REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
 """Operators for which it can be seen whether NumPy computes into an operand that has no name."""
+_PARTS = tuple(part.name for part in fields(Folding))
 NEVER_FRESH = frozenset({"load", "capture", "getattr"})
 
 
@@ -36,7 +37,7 @@ class Stack:
 
     def snapshot(self) -> list:
         """A copy of all decisions, for `restore`."""
-        return [getattr(self.folding, part.name).copy() for part in fields(Folding)]
+        return [getattr(self.folding, name).copy() for name in _PARTS]
 
     def restore(self, parts: list) -> None:
         """Take back every decision made since a snapshot."""
@@ -44,6 +45,8 @@ class Stack:
 
     def consume(self, node: Node, stack: list[Value], single: bool) -> None:
         """Fold the operands that are the top of the stack, in order; the other operands there become variables."""
+        if not stack:
+            return
         wanted = list(dict.fromkeys(self._operands(node)))
         while stack and stack[-1] in wanted and self._may_stand_in(node, stack[-1]):
             value = stack.pop()

@@ -92,18 +92,24 @@ def located(tree: Tree, span: Span | None) -> Tree:
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
+        if "lineno" in node.__dict__:
+            continue
+        waiting.extend(parts_of(node))
         if node._attributes:
-            if hasattr(node, "lineno"):
-                continue
             node.lineno, node.col_offset = place.line, place.column
             node.end_lineno, node.end_col_offset = last_line, last_column
-        for field in node._fields:
-            part = getattr(node, field, None)
-            if isinstance(part, list):
-                waiting.extend(item for item in part if isinstance(item, ast.AST))
-            elif isinstance(part, ast.AST):
-                waiting.append(part)
     return tree
+
+
+def parts_of(tree: ast.AST) -> list[ast.AST]:
+    """The trees right inside a tree that was made here; faster than `ast.iter_child_nodes`."""
+    parts: list[ast.AST] = []
+    for part in tree.__dict__.values():
+        if isinstance(part, list):
+            parts += [item for item in part if isinstance(item, ast.AST)]
+        elif isinstance(part, ast.AST) and not isinstance(part, ast.expr_context):
+            parts.append(part)
+    return parts
 
 
 def number(value: int | float) -> ast.expr:

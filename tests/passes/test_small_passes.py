@@ -170,13 +170,64 @@ def test_small_functions_are_inlined_through_each_other_with_their_spans():
     graph = parsed(text)
     assert inline(graph)
     result = [line for line in lines(graph) if "operator" in line or "invoke" in line]
-    assert [line.split(" = ")[1] for line in result] == ["operator.mul(%x, 2.0) @7:4", "operator.add(%0, 1) @12:4"]
+    assert [line.split(" = ")[1] for line in result] == ["operator.mul(%x, 2.0) @7:4", 'operator.add(%"shift.p", 1) @12:4']
 
 
 def test_keywords_are_bound_by_name():
     graph = parsed(re.sub(" @[0-9:]+", "", CALL).replace("invoke(%x, 2.0)", "invoke(b=%x, a=2.0)"))
     assert inline(graph)
-    assert "%0 = operator.mul(2.0, %x)" in lines(graph)
+    assert '%"shift.p" = operator.mul(2.0, %x)' in lines(graph)
+
+
+def test_parameters_and_locals_of_inlined_functions_are_named_and_what_they_return_is_not():
+    graph = parsed(
+        """
+        graph main(%x, %y) {
+          %0 = numpy.exp(%y)
+          %1 = invoke(%x, %0) {function="add"}
+          %2 = numpy.exp(%1)
+          %3 = invoke(%2) {function="same"}
+          %4 = operator.mul(%y, %3)
+          return %4
+        }
+
+        graph add(%a, %b) {
+          %t = operator.add(%a, %b)
+          return %t
+        }
+
+        graph same(%p) { return %p }
+        """
+    )
+    assert inline(graph)
+    assert lines(graph) == [
+        '%"add.b" = numpy.exp(%y)',
+        '%0 = operator.add(%x, %"add.b")',
+        "%1 = numpy.exp(%0)",
+        "%2 = operator.mul(%y, %1)",
+        "return %2",
+    ]
+
+
+def test_results_that_the_function_names_and_the_caller_adds_are_left_alone():
+    text = """
+        graph main(%x, %y) {{
+          %0 = numpy.exp(%y)
+          %1 = invoke(%0) {{function="change"}}
+          %2 = operator.{operator}(%x, %1)
+          return %2
+        }}
+
+        graph change(%p) {{
+          %q = operator.isub(%p, 1)
+          return %q
+        }}
+        """
+    assert not inline(parsed(text.format(operator="add")))
+    assert inline(parsed(text.format(operator="sub")))
+    twice = text.replace("operator.isub(%p, 1)", "operator.sub(%p, 1)\n %r = builtin.print(%q)")
+    assert not inline(parsed(twice.format(operator="mul")))
+    assert inline(parsed(twice.format(operator="mul").replace("%1 = invoke", "%n = invoke").replace("%x, %1", "%x, %n")))
 
 
 def test_recursion_and_control_flow_are_left_alone():

@@ -344,7 +344,7 @@ def test_methods_of_arrays_become_rows():
           return %0
         }
         """
-    assert lines(typed(text, MATRIX)) == ["%0 = numpy.sum(%x, axis=0) : array<float64, 1>", "return %0"]
+    assert lines(typed(text, MATRIX)) == ["%0 = numpy.sum(%x, axis=0) {method=True} : array<float64, 1>", "return %0"]
     assert lines(typed(text, UNKNOWN))[1] == "%0 = call(%m, axis=0)"
 
 

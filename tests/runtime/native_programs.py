@@ -47,7 +47,7 @@ def check_native(build, *inputs, bound: float | None = None) -> NativeProgram:
     with np.errstate(all="ignore"):
         expected, failure = _outcome(program.twin, theirs)
         found, our_failure = _outcome(program.tiled, ours)
-    assert our_failure == failure
+    assert our_failure == failure, (our_failure, failure)
     is_exact = program.is_exact
     pairs = [*zip(found, expected, strict=True), *zip(ours, theirs, strict=True)]
     for left, right in pairs:

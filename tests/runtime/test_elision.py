@@ -13,6 +13,11 @@ pytestmark = pytest.mark.usefixtures("small_tiles")
 SIZE = 40_000
 
 
+def negated(build):
+    """One more operation, so that tiles pay."""
+    return lambda nodes, x, y: [nodes("numpy.negative", value) for value in build(nodes, x, y)]
+
+
 def dying(nodes, x, y):
     return [nodes("operator.mul", x, nodes("numpy.exp", y))]
 
@@ -44,12 +49,10 @@ def called(nodes, x, y):
 
 
 @pytest.mark.parametrize("build", [dying, both, named, named_left, read_twice, called])
-@pytest.mark.parametrize(
-    "dtypes", [("c16", "c16"), ("c8", "c16"), ("c16", "c8"), ("f8", "c16"), ("f8", "f8"), ("f4", "f8")]
-)
+@pytest.mark.parametrize("dtypes", ["c16 c16", "c8 c16", "c16 c8", "f8 c16", "f8 f8", "f4 f8"])
 def test_operands_are_turned_round_where_numpy_does(build, dtypes):
-    x, y = (special_values(dtype, SIZE, seed) for seed, dtype in enumerate(dtypes))
-    assert assert_same(build, x, y).tiled == 1
+    x, y = (special_values(dtype, SIZE, seed) for seed, dtype in enumerate(dtypes.split()))
+    assert assert_same(negated(build), x, y).tiled == 1
 
 
 @pytest.mark.parametrize(
@@ -65,14 +68,14 @@ def test_scalars_before_a_dying_temporary(scalar, dtype):
 
 def test_small_temporaries_are_not_reused():
     x, y = (special_values("c16", 16_000, seed) for seed in (1, 2))
-    assert assert_same(dying, x, y).tiled == 1
+    assert assert_same(negated(dying), x, y).tiled == 1
 
 
 def test_other_shapes_are_not_reused():
     def build(nodes, x, y):
         return [nodes("operator.add", nodes("operator.mul", x, nodes("operator.mul", y, nodes("numpy.exp", y))), x)]
 
-    x, row = special_values("c16", SIZE, 1).reshape(200, 200), special_values("c16", 200, 2)
+    x, row = special_values("f8", SIZE, 1).reshape(200, 200), special_values("f8", 200, 2)
     assert assert_same(build, x, row).tiled == 1
     assert assert_same(build, row, x).tiled == 1
 

@@ -57,7 +57,7 @@ def _laid_out(shape, dtype, seed, style):
 @st.composite
 def node_choices(draw):
     """Recipes for nodes: what op, and numbers that choose among the values that exist by then."""
-    kinds = st.sampled_from(["unary"] * 3 + ["binary"] * 5 + ["where", "astype", "clip", "in place", "rows", "power"])
+    kinds = st.sampled_from(["unary"] * 3 + ["binary"] * 5 + ["where", "astype", "clip", "in place", "rows", "row", "power"])
     step = st.tuples(kinds, st.integers(0, 999), st.integers(0, 999), st.integers(0, 999), SCALARS)
     return (
         draw(st.lists(step, min_size=2, max_size=7)),
@@ -99,6 +99,9 @@ def _add(nodes, kind, values, numbers, scalar):
             return nodes(IN_PLACE[third % len(IN_PLACE)], one, two if third % 2 else scalar)
         case "rows":
             return nodes(f"numpy.{('max', 'sum', 'mean', 'any')[third % 4]}", one, axis=-1, keepdims=third % 3 > 0)
+        case "row":
+            row = nodes(f"numpy.{('max', 'sum', 'mean', 'any')[third % 4]}", one, axis=-1)
+            return nodes("getitem", row, ((slice(None), None), (..., None))[third % 2])
         case "power":
             return nodes("operator.pow", one, (2, 0.5, 3, -1, 2.5)[third % 5])
     operands = (one, two, scalar)[third % 2 :][:2]

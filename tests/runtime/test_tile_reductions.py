@@ -86,3 +86,40 @@ def test_data_whose_totals_cannot_be_used_are_left_to_the_twin():
     assert program.region.tiled == 0, "this signature has given up"
     program.tiled(np.ones(SIZE - 1), np.ones(SIZE - 1))
     assert program.region.tiled == 1
+
+
+NEW_AXES = [(slice(None), None), (..., None), (slice(None), None, None)]
+
+
+@pytest.mark.parametrize("index", NEW_AXES)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [1, 7, 160])
+def test_new_axes_of_row_reductions(index, dtype, columns):
+    def build(nodes, x):
+        total = nodes("getitem", nodes("numpy.sum", nodes("operator.mul", x, x), axis=-1), index)
+        return [nodes("operator.truediv", nodes("operator.sub", x, total), total)]
+
+    x = special_values(dtype, 24000 // columns * columns, 3).reshape(-1, columns)
+    region = assert_same(build, x)
+    assert region.tiled == (index != NEW_AXES[2])
+
+
+def test_new_axes_of_temporaries_and_of_results():
+    def build(nodes, x, y):
+        doubled = nodes("operator.mul", y, 2.0)
+        column = nodes("getitem", doubled, (slice(None), None))
+        scaled = nodes("operator.mul", nodes("operator.add", x, column), column)
+        shifted = nodes("operator.add", doubled, 1.0)
+        other = nodes("getitem", shifted, (..., None))
+        return [scaled, other, nodes("operator.sub", scaled, other)]
+
+    x, y = special_values("f8", 24000, 1).reshape(200, 120), special_values("f8", 200, 2)
+    assert assert_same(build, x, y).tiled == 1
+
+
+def test_too_many_indices_raise_as_numpy_does():
+    def build(nodes, x):
+        row = nodes("numpy.sum", nodes("operator.mul", x, x), axis=-1)
+        return [nodes("operator.sub", x, nodes("getitem", row, (slice(None), slice(None), None)))]
+
+    assert assert_same(build, np.ones((200, 120))).tiled == 0

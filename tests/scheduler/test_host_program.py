@@ -203,10 +203,30 @@ def test_negative_base_keeps_its_parentheses():
 
 def test_methods_print_on_proved_arrays_alone():
     text = "graph f(%x{}) {{ %0 = numpy.sum(%x, axis=0) return %0 }}"
-    assert "x.sum(axis=0)" in of_text(text.format(": array<float64, 2>"))[0].source
+    assert "x.sum(axis=0)" in of_text(text.format(": array<int64, 2>"))[0].source
     program, function = of_text(text.format(""))
     assert "numpy_sum(x, axis=0)" in program.source
     assert function([[1, 2], [3, 4]]).tolist() == [4, 6]
+
+
+@pytest.mark.parametrize(
+    ("node", "dtype", "expected"),
+    [
+        ("numpy.sum(%x)", "float64", "numpy_sum(x)"),
+        ("numpy.sum(%x) {method=True}", "float64", "x.sum()"),
+        ("numpy.sum(%x, dtype=1)", "int64", "numpy_sum(x, dtype=1)"),
+        ("numpy.max(%x)", "bool", "x.max()"),
+        ("numpy.mean(%x)", "int64", "numpy_mean(x)"),
+        ("numpy.cumsum(%x)", "complex128", "numpy_cumsum(x)"),
+        ("numpy.argmax(%x)", "float64", "x.argmax()"),
+        ("numpy.ravel(%x)", "float64", "x.ravel()"),
+        ("numpy.round(%x)", "float64", "numpy_round(x)"),
+        ("numpy.trace(%x)", "int64", "x.trace()"),
+    ],
+)
+def test_a_function_that_may_warn_is_no_method_since_the_warning_names_a_line(node, dtype, expected):
+    program, _ = of_text(f"graph f(%x: array<{dtype}, 2>) {{ %0 = {node} return %0 }}")
+    assert program.source.endswith(f"return {expected}")
 
 
 def test_names_from_outside_never_collide():

@@ -118,7 +118,7 @@ def test_temporary_arrays_are_deleted_after_their_last_use():
           %1 = region(%u, %0) : array<float64, 1> {{
             body(%a, %b) {{ %2 = operator.mul(%a, %b) yield %2 }}
           }}
-          %3 = numpy.exp(%1) : array<float64, 1>
+          %3 = numpy.add(%1, %1) : array<float64, 1>
           %y = numpy.cumsum(%3) : array<float64, 1>
           %4 = builtin.print(%y)
           return %y
@@ -127,8 +127,63 @@ def test_temporary_arrays_are_deleted_after_their_last_use():
     lines = [line.strip() for line in program.source.splitlines()]
     assert lines[lines.index("value = region_0(u, getitem)") + 1 :] == [
         "del getitem",
-        "y = numpy_exp(value).cumsum()",
+        "y = numpy_cumsum(numpy_add(value, value))",
         "del value",
         "print(y)",
         "return y",
+    ]
+
+
+REGION = """region(%u, %v) {{
+    body(%a, %b) {{
+      %m = operator.mul(%a, %a)
+      %n = operator.add(%m, %b)
+      yield %n
+    }}
+  }}"""
+
+
+def test_one_result_without_a_name_stays_inside_the_expression_that_reads_it():
+    text = "graph f(%u: array<float64, 1>, %v: float) {{ %0 = REGION %1 = operator.mul(%v, %0) return %1 }}"
+    region = REGION.replace("%m", "%2").replace("%n", "%3")
+    assert program_of(text.replace("REGION", region)).source.splitlines()[1:] == [
+        "    return v * (u * u + v if u.size < 8 else region_0(u, v))"
+    ]
+    named = program_of(text.replace("REGION", region).replace("%0", "%t")).source
+    assert "        t = u * u + v\n" in named and named.endswith("return v * t")
+
+
+def test_a_name_inside_the_twin_is_kept():
+    text = "graph f(%u: array<float64, 1>, %v: float) {{ %0 = REGION %1 = OPERATION return %1 }}"
+    text = text.replace("REGION", REGION.replace("%n", "%3"))
+    added = program_of(text.replace("OPERATION", "operator.mul(%v, %0)")).source
+    assert "v * ((m := (u * u)) + v if u.size < 8 else region_0(u, v))" in added
+    assert "        m = u * u\n" in program_of(text.replace("OPERATION", "numpy.exp(%0)")).source
+
+
+def test_what_waits_without_a_name_gets_none_from_a_variable_behind_it():
+    text = """graph f(%x, %y) {{
+      %0 = numpy.exp(%x)
+      %1 = getitem(%y, 0)
+      %2 = numpy.multiply(%1, %1)
+      %3 = operator.{operator}(%0, %2)
+      return %3
+    }}"""
+    assert "return numpy_exp(x) * numpy_multiply((getitem := y[0]), getitem)" in program_of(text, operator="mul").source
+    assert "    getitem = y[0]\n" in program_of(text, operator="sub").source
+
+
+def test_a_region_reads_no_input_twice_from_an_expression():
+    """The size check, the twin and the call read each input: it is a variable."""
+    text = """graph f(%x: array<float64, 1>) {{
+      %0 = numpy.cumsum(%x) : array<float64, 1>
+      %1 = region(%0) : array<float64, 1> {{
+        body(%a) {{ %2 = operator.mul(%a, 2) %3 = operator.sub(%2, %a) yield %3 }}
+      }}
+      %4 = numpy.sort(%1)
+      return %4
+    }}"""
+    assert program_of(text).source.splitlines()[1:] == [
+        "    cumsum = numpy_cumsum(x)",
+        "    return numpy_sort(cumsum * 2 - cumsum if cumsum.size < 8 else region_0(cumsum))",
     ]

@@ -289,5 +289,6 @@ def test_operands_that_numpy_may_reuse_stay_where_they_have_no_name(program):
 def test_operands_that_numpy_cannot_reuse_join():
     named = f"%t = {FRESH}\n%a = operator.mul(%t, %x) : {LINE}\n%b = operator.sub(%a, %y) : {LINE}\nreturn %b"
     assert "region" in formed(named, f"%x: {LINE}, %y: {LINE}")
-    view = f"%0 = getitem(%x, 3) : {LINE}\n%1 = operator.mul(%x, %0) : {LINE}\n%2 = operator.sub(%1, %y) : {LINE}\nreturn %2"
+    view = f"%0 = getitem(%x, 3) : {LINE}\n%1 = operator.mul(%x, %0) : {LINE}\n"
+    view += f"%2 = operator.sub(%1, %y) : {LINE}\nreturn %2"
     assert "region" in formed(view, f"%x: {LINE}, %y: {LINE}")
