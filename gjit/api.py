@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
+from gjit import settings
 from gjit.capture.script import capture_function
 from gjit.capture.trace import python_function, trace_function
 from gjit.capture.trace_check import check_trace
@@ -127,14 +128,36 @@ class CompiledFunction(Generic[P, R]):
 
 
 @overload
-def script(fn: Callable[P, R], /, *, strict: bool = ..., fast_math: bool = ...) -> CompiledFunction[P, R]: ...
+def script(
+    fn: Callable[P, R],
+    /,
+    *,
+    device: str | None = ...,
+    engine: str | None = ...,
+    strict: bool = ...,
+    fast_math: bool = ...,
+) -> CompiledFunction[P, R]: ...
 @overload
 def script(
-    fn: None = None, /, *, strict: bool = ..., fast_math: bool = ...
+    fn: None = None,
+    /,
+    *,
+    device: str | None = ...,
+    engine: str | None = ...,
+    strict: bool = ...,
+    fast_math: bool = ...,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 
 
-def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) -> Any:
+def script(
+    fn: Any = None,
+    /,
+    *,
+    device: str | None = None,
+    engine: str | None = None,
+    strict: bool = False,
+    fast_math: bool = False,
+) -> Any:
     """Compile an ordinary NumPy function from its source.
 
     The compiled function does what the plain one does: values, dtypes, mutated arguments, exceptions, printed text. It
@@ -143,6 +166,8 @@ def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) 
     Args:
         fn: a function, lambda, method or class; or a `Module`, which gives a compiled copy of it and of its submodules
             that shares its parameters. Without it, a decorator comes back.
+        device: `auto` or `cpu`; a `with gjit.config(device=...)` around the call goes before it.
+        engine: `auto`, `numpy` or `native`, in the same way.
         strict: make a called function that cannot be scripted an error, instead of a call of the interpreter.
         fast_math: allow results that differ in the last bits. The NumPy engine has no use for it.
 
@@ -155,40 +180,45 @@ def script(fn: Any = None, /, *, strict: bool = False, fast_math: bool = False) 
     >>> hypotenuse(np.array([3.0, 5.0]), np.array([4.0, 12.0]))
     array([ 5., 13.])
     """
+    for name, value in (("device", device), ("engine", engine)):
+        if value is not None:
+            settings.checked(name, value)
+    again = functools.partial(script, device=device, engine=engine, strict=strict, fast_math=fast_math)
     if fn is None:
-        return functools.partial(script, strict=strict, fast_math=fast_math)
+        return again
     if isinstance(fn, type):
-        return _script_class(fn, strict)
+        return _script_class(fn, again)
     if isinstance(fn, Module):
-        return compile_module(fn, functools.partial(script, strict=strict, fast_math=fast_math))
+        return compile_module(fn, again)
     if isinstance(fn, types.MethodType):
-        return types.MethodType(script(fn.__func__, strict=strict), fn.__self__)
+        return types.MethodType(again(fn.__func__), fn.__self__)
     if has_graph(fn):
         return fn
     if type(fn) is not types.FunctionType:
         raise TypeError(f"gjit.script takes a Python function, method or class, not {type(fn).__name__}: {fn!r}")
-    return CompiledFunction.of(scripted(fn, strict=strict), fn)
+    return CompiledFunction.of(scripted(fn, strict=strict, engine=engine, device=device), fn)
 
 
-def _script_class(cls: type, strict: bool) -> type:
+def _script_class(cls: type, script_function: Callable[[Any], Any]) -> type:
     """Script the methods of a class, in place, and return it."""
     for name, member in list(vars(cls).items()):
-        compiled = _script_member(member, strict)
+        compiled = _script_member(member, script_function)
         if compiled is not member:
             setattr(cls, name, compiled)
     return cls
 
 
-def _script_member(member: Any, strict: bool) -> Any:
+def _script_member(member: Any, script_function: Callable[[Any], Any]) -> Any:
     match member:
         case types.FunctionType() if member.__code__.co_filename != "<string>":
-            return script(member, strict=strict)
+            return script_function(member)
         case staticmethod():
-            return staticmethod(_script_member(member.__func__, strict))
+            return staticmethod(_script_member(member.__func__, script_function))
         case classmethod():
-            return classmethod(_script_member(member.__func__, strict))
+            return classmethod(_script_member(member.__func__, script_function))
         case property():
-            fget, fset, fdel = (_script_member(part, strict) for part in (member.fget, member.fset, member.fdel))
+            parts = (member.fget, member.fset, member.fdel)
+            fget, fset, fdel = (_script_member(part, script_function) for part in parts)
             return property(fget, fset, fdel, member.__doc__)
     return member
 

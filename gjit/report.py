@@ -27,6 +27,7 @@ class Explanation:
     """The answer of `gjit.explain`; `str()` of it is the text, `as_json()` the same as data.
 
     signature   the types that the plan was made for
+    engine      what runs the regions
     regions     how many regions the plan has
     details     one report for each
     fallbacks   calls that run in the interpreter, with line and reason
@@ -36,6 +37,7 @@ class Explanation:
 
     function: str
     signature: str
+    engine: str
     regions: int
     details: tuple[RegionReport, ...]
     fallbacks: tuple[Fallback, ...]
@@ -47,7 +49,7 @@ class Explanation:
         return json.dumps(asdict(self), indent=2)
 
     def __str__(self) -> str:
-        lines = [f"{self.function}({self.signature}): {_count(self.regions, 'region')} on engine numpy"]
+        lines = [f"{self.function}({self.signature}): {_count(self.regions, 'region')} on the engine {self.engine}"]
         for region in self.details:
             lines.append(f"  region {region.index} of {region.function}, {region.lines}: {', '.join(region.ops)}")
             lines.append(f"    in: {', '.join(region.inputs)}  out: {', '.join(region.outputs) or 'a store'}")
@@ -64,6 +66,7 @@ def explain_plan(plan: Plan, program: Program) -> Explanation:
     return Explanation(
         function=plan.name,
         signature=plan.signature,
+        engine=plan.engine,
         regions=len(details),
         details=details,
         fallbacks=(*program.refused.values(), *(_library_op(node) for _, node in nodes if node.op == "library")),

@@ -6,10 +6,11 @@ import contextlib
 import contextvars
 import logging
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,11 @@ KNOBS = {
 }
 
 
-_DISPATCH = frozenset({"disable", "device", "engine", "check"})
-"""Knobs that decide how a call runs, and not only how its plan is made."""
+_EACH_CALL = frozenset({"disable", "check"})
+"""Knobs that change what every call does."""
+
+_DISPATCH = _EACH_CALL | {"device", "engine"}
+"""Knobs that decide which plan a call runs."""
 
 
 class config:
@@ -87,7 +91,7 @@ class config:
     """
 
     def __init__(self, **values: object):
-        self._values = {name: _checked(name, value) for name, value in values.items()}
+        self._values = {name: checked(name, value) for name, value in values.items()}
         self._before = dict(_process)
         self._token: contextvars.Token | None = None
         _set_process({**_process, **self._values})
@@ -107,40 +111,54 @@ class config:
 
 
 def _set_process(values: dict[str, object]) -> None:
+    before = [_process.get(name) for name in _DISPATCH]
     _process.clear()
     _process.update(values)
     overrides[:] = [each for each in overrides if each != "process"]
-    if _process.keys() & _DISPATCH:
+    if _process.keys() & _EACH_CALL:
         overrides.append("process")
+    if before != [_process.get(name) for name in _DISPATCH]:
+        for listener in list(_listeners):
+            listener.settings_changed()
 
 
-overrides: list[object] = ["environment"] if any("GJIT_" + name.upper() in os.environ for name in _DISPATCH) else []
-"""Not empty while a knob that decides how calls run is set; compiled functions look at this list alone on each call."""
+class Listener(Protocol):
+    """Something that keeps what depends on knobs of the process."""
+
+    def settings_changed(self) -> None:
+        """A knob that decides which plan a call runs has another value for the whole process."""
+
+
+def listen(listener: Listener) -> None:
+    """Tell `listener` when knobs of the process change; it is not kept alive."""
+    _listeners.add(listener)
+
+
+_listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+overrides: list[object] = ["environment"] if any("GJIT_" + name.upper() in os.environ for name in _EACH_CALL) else []
+"""Not empty while a `with` block or a knob changes how calls run; compiled functions look at this list on each call."""
 
 _process: dict[str, object] = {}
 _local: contextvars.ContextVar[dict[str, object]] = contextvars.ContextVar("gjit.settings", default={})
 
 
-def get(name: str) -> object:
-    """The value of a knob: innermost `with`, then `config(...)`, then the environment, then the default."""
+def get(name: str, chosen: object = None) -> object:
+    """The value of a knob: innermost `with`, then `chosen` (by a decorator, unless it is None), then `config(...)`, then
+    the environment, then the default."""
     local = _local.get()
-    if name in local:
-        return local[name]
+    return local[name] if name in local else lasting(name, chosen)
+
+
+def lasting(name: str, chosen: object = None) -> object:
+    """The value of a knob outside every `with` block."""
+    if chosen is not None:
+        return chosen
     if name in _process:
         return _process[name]
     knob = KNOBS[name]
     text = os.environ.get(knob.variable)
-    return knob.default if text is None else _checked(name, text)
-
-
-@contextlib.contextmanager
-def here(**values: object) -> Iterator[None]:
-    """Set knobs for a block in this thread and task alone, where a knob that decides how calls run is set already."""
-    token = _local.set({**_local.get(), **values})
-    try:
-        yield
-    finally:
-        _local.reset(token)
+    return knob.default if text is None else checked(name, text)
 
 
 def threads() -> int:
@@ -159,7 +177,13 @@ def dump_folder() -> Path | None:
     return path
 
 
-def _checked(name: str, value: Any) -> object:
+def checked(name: str, value: Any) -> object:
+    """A value that a knob takes, from a text or as it is.
+
+    Raises:
+        TypeError: there is no such knob.
+        ValueError: the knob does not take the value.
+    """
     knob = KNOBS.get(name)
     if knob is None:
         raise TypeError(f"gjit has no knob {name!r}; it has {', '.join(KNOBS)}")

@@ -15,7 +15,7 @@ LAYERS = (
     ("errors", "source", "settings"),
     ("ir",),
     ("ops",),
-    ("capture", "passes", "scheduler"),
+    ("capture", "passes", "scheduler", "cuda_kernels"),
     ("runtime",),
     ("marks",),
     ("module", "report"),
@@ -27,7 +27,7 @@ LAYERS = (
 """The parts of each layer, lowest first. Parts of layers that hold several packages may not import each other."""
 
 RANKS = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-SIBLINGS = ({"capture", "passes", "scheduler"},)
+SIBLINGS = ({"capture", "passes", "scheduler", "cuda_kernels"},)
 
 
 def module_name(path: Path) -> str:

@@ -133,7 +133,7 @@ def _functions(own: str) -> dict[str, list[Function]]:
 def _without_doubles(overloads: list[Function]) -> list[Function]:
     """What is defined for float16 by name stands instead of what `F` gave."""
     explicit = {_parameter_types(function.text) for function in overloads if not function.derived}
-    return [function for function in overloads if not function.derived or _parameter_types(function.text) not in explicit]
+    return [one for one in overloads if not one.derived or _parameter_types(one.text) not in explicit]
 
 
 def _parameter_types(text: str) -> tuple[str, ...]:

@@ -138,4 +138,14 @@ F np_rad2deg(F x) { return np_degrees(x); }
 F np_radians(F x) { return x * ((F)3.141592653589793238462643383279502884 / (F)180.0); }
 
 F np_deg2rad(F x) { return np_radians(x); }
+
+T np_real(T x) { return x; }
+
+R np_real(C x) { return x.real; }
+
+I np_imag(I x) { return (I)0; }
+
+F np_imag(F x) { return (F)0; }
+
+R np_imag(C x) { return x.imag; }
 """

@@ -51,6 +51,22 @@ F np_arctan2(F y, F x) { return atan2F(y, x); }
 
 F np_hypot(F a, F b) { return hypotF(a, b); }
 
+F np_angle(F x) { return atan2F((F)0, x); }
+
+R np_angle(C x) { return np_arctan2(x.imag, x.real); }
+
+F np_sinc(F x) {
+    F scaled = x * (F)3.141592653589793238462643383279502884;
+    return scaled == 0 ? (F)1 : sinF(scaled) / scaled;
+}
+
+float16 np_sinc(float16 x) {
+    float16 scaled = np_half(np_single(x) * 3.140625f);
+    if (np_single(scaled) == 0) return np_half(1.0f);
+    float16 sine = np_half(sinf(np_single(scaled)));
+    return np_half(np_single(sine) / np_single(scaled));
+}
+
 F np_sinh(F x) { return sinhF(x); }
 
 F np_cosh(F x) { return coshF(x); }
@@ -76,6 +92,10 @@ I np_trunc(I x) { return x; }
 F np_trunc(F x) { return truncF(x); }
 
 F np_rint(F x) { return rintF(x); }
+
+I np_round(I x) { return x; }
+
+F np_round(F x) { return rintF(x); }
 
 F np_copysign(F a, F b) { return copysignF(a, b); }
 
@@ -113,4 +133,16 @@ T np_ldexp(T x, int64 power) {
 }
 
 F np_heaviside(F x, F middle) { return x != x ? np_nan(x) : x == 0 ? middle : x < 0 ? (F)0 : (F)1; }
+
+F np_erf(F x) { return erfF(x); }
+
+F np_erfc(F x) { return erfcF(x); }
+
+F np_expit(F x) { return (F)1 / ((F)1 + expF(-x)); }
+
+F np_xlogy(F a, F b) { return (a == 0) & (b == b) ? (F)0 : a * logF(b); }
+
+F np_xlog1py(F a, F b) { return (a == 0) & (b == b) ? (F)0 : a * log1pF(b); }
+
+F np_entr(F x) { return x != x ? x : x > 0 ? -x * logF(x) : x == 0 ? (F)0 : -np_infinity(x); }
 """

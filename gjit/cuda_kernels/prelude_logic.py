@@ -112,6 +112,30 @@ bool_ np_isinf(F x) { return fabsF(x) == np_infinity(x); }
 
 bool_ np_isinf(C x) { return np_isinf(x.real) | np_isinf(x.imag); }
 
+bool_ np_isposinf(F x) { return x == np_infinity(x); }
+
+bool_ np_isneginf(F x) { return x == -np_infinity(x); }
+
+bool_ np_isreal(T x) { return np_imag(x) == 0; }
+
+bool_ np_isreal(float16 x) { return true; }
+
+F np_largest(F x) { return nextafterF(np_infinity(x), (F)0); }
+
+I np_nan_to_num(I x) { return x; }
+
+F np_nan_to_num(F x) {
+    F finite = x == np_infinity(x) ? np_largest(x) : x == -np_infinity(x) ? -np_largest(x) : x;
+    return x != x ? (F)0 : finite;
+}
+
+float16 np_nan_to_num(float16 x) {
+    uint16 magnitude = x.bits & 0x7fff;
+    return {(uint16)(magnitude > 0x7c00 ? 0 : magnitude == 0x7c00 ? x.bits - 1 : x.bits)};
+}
+
+C np_nan_to_num(C x) { return {np_nan_to_num(x.real), np_nan_to_num(x.imag)}; }
+
 bool_ np_signbit(float16 x) { return x.bits >> 15; }
 
 bool_ np_signbit(float32 x) { return np_bits(x) >> 31; }

@@ -116,7 +116,12 @@ _ufunc(np.right_shift, "iu", "iu")
 _ufunc(np.bitwise_count, "iu", "iu", **_QUIET)
 
 
-CLIP_KERNEL = {"kernel": "np_clip({0}, {1}, {2})", "kinds": "biuf", "exact": "biuf"}
+def _kernel(text: str, kinds: str, exact: str | None = None) -> dict[str, str]:
+    """The kernel of a call with nothing but operands; exact on all its kinds unless said otherwise."""
+    return {"kernel": text, "kinds": kinds, "exact": kinds if exact is None else exact}
+
+
+CLIP_KERNEL = _kernel("np_clip({0}, {1}, {2})", "biuf")
 """Of `clip` with both bounds."""
 _LAYOUT_FREE = {"where", "clip", "select", "real", "imag", "nan_to_num", "isposinf", "isneginf", "isreal", "iscomplex"}
 
@@ -133,22 +138,22 @@ def copies_first(node: Node) -> Effect:
     return computes(node) if "copy" not in (bind(node, np.nan_to_num) or {"copy": None}) else OPAQUE
 
 
-_row("where", "condition x y", weak="x y", kernel="np_where({0}, {1}, {2})", kinds="biufc", exact="biufc")
+_row("where", "condition x y", weak="x y", **_kernel("np_where({0}, {1}, {2})", "biufc"))
 _row("clip", "a", weak="a_min a_max min max", **CLIP_KERNEL)
-_row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,))
-_row("round", "a", sizes="decimals", method="round")
-_row("around", "a", sizes="decimals")
-_row("fix", "x")
-_row("real", "val", views=(0,), effects=computes_quietly)
-_row("imag", "val", views=(0,), effects=computes_quietly)
-_row("angle", "z")
-_row("sinc", "x")
+_row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,), **_kernel("np_nan_to_num({0})", "biufc"))
+_row("round", "a", sizes="decimals", method="round", **_kernel("np_round({0})", "iuf"))
+_row("around", "a", sizes="decimals", **_kernel("np_round({0})", "iuf"))
+_row("fix", "x", **_kernel("np_trunc({0})", "biuf"))
+_row("real", "val", views=(0,), effects=computes_quietly, **_kernel("np_real({0})", "biufc"))
+_row("imag", "val", views=(0,), effects=computes_quietly, **_kernel("np_imag({0})", "biufc"))
+_row("angle", "z", **_kernel("np_angle({0})", "fc", ""))
+_row("sinc", "x", **_kernel("np_sinc({0})", "f", ""))
 _row("i0", "x")
 _row("isclose", "a b rtol atol")
-_row("isposinf", "x")
-_row("isneginf", "x")
-_row("isreal", "x", effects=computes_quietly)
-_row("iscomplex", "x", effects=computes_quietly)
+_row("isposinf", "x", **_kernel("np_isposinf({0})", "f"))
+_row("isneginf", "x", **_kernel("np_isneginf({0})", "f"))
+_row("isreal", "x", effects=computes_quietly, **_kernel("np_isreal({0})", "biufc"))
+_row("iscomplex", "x", effects=computes_quietly, **_kernel("!np_isreal({0})", "biufc"))
 _row("select", "condlist choicelist", weak="default")
 _row("interp", "x xp fp left right period")
 table.add(Op(name="numpy.piecewise", kind=Kind.ELEMENTWISE, function=np.piecewise))

@@ -95,7 +95,7 @@ def _row(name: str, types: TypeRule | None = None, effects: Effect | EffectRule 
 
 _row("len", fixed(INT), counted)
 _row("range", fixed(RANGE), on_plain)
-_row("abs", unary_types(abs, np.absolute), on_plain)
+_row("abs", unary_types(abs, np.absolute), on_plain, ufunc="numpy.absolute")
 _row("int", fixed(INT), on_plain)
 _row("float", fixed(FLOAT), on_plain)
 _row("complex", fixed(COMPLEX), on_plain)

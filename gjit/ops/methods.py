@@ -79,8 +79,9 @@ _casts = {"views": (0,), "is_view": cast_is_view, "layout_free": False, **CAST_K
 _row("astype", Kind.ELEMENTWISE, cast_types(np.ndarray.astype), **_casts)
 _astype = {"types": cast_types(np.astype), "effects": computes, **_casts}
 table.add(Op(name="numpy.astype", kind=Kind.ELEMENTWISE, function=np.astype, **_astype))
-_row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), views=(0,), is_view=conjugate_is_view)
-_row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), views=(0,), is_view=conjugate_is_view)
+_CONJUGATE = {"views": (0,), "is_view": conjugate_is_view, "ufunc": "numpy.conjugate"}
+_row("conj", Kind.ELEMENTWISE, probed(np.ndarray.conj, "self"), **_CONJUGATE)
+_row("conjugate", Kind.ELEMENTWISE, probed(np.ndarray.conjugate, "self"), **_CONJUGATE)
 _row("clip", Kind.ELEMENTWISE, probed(np.ndarray.clip, "self", weak="min max"), **CLIP_KERNEL)
 for _name in ("any", "all"):  # the functions take `out` by position, the methods do not
     _row(_name, Kind.REDUCTION, probed(getattr(np.ndarray, _name), "self where"), layout_free=False)

@@ -103,9 +103,8 @@ class Op:
         """What running the node can do."""
         return self.effects(node) if callable(self.effects) else self.effects
 
-
     def kernel_text(self, dtypes: Dtypes) -> str | None:
-        """The C++ expression for these dtypes of the loop, operands first and the result last; None where there is none.
+        """The C++ expression for these dtypes of the loop, operands first and the result last; None: not in kernels.
 
         >>> from gjit.ops import table
         >>> table["operator.add"].kernel_text((np.dtype("f4"),) * 3)

@@ -16,9 +16,9 @@ LARGEST_GRAPH = 20_000
 REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
 """Operators for which it can be seen whether NumPy computes into an operand that has no name."""
 _IN_PLACE = frozenset(
-    f"operator.i{word}"
-    for word in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
-    + ("and", "or", "xor")
+    {"operator.iadd", "operator.isub", "operator.imul", "operator.imatmul", "operator.itruediv", "operator.ifloordiv"}
+    | {"operator.imod", "operator.ipow", "operator.ilshift", "operator.irshift"}
+    | {"operator.iand", "operator.ior", "operator.ixor"}
 )
 _LEFT_ALONE = frozenset({"cell", "import", "capture.store", "suspend", "suspend.from"})
 

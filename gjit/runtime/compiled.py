@@ -14,12 +14,12 @@ from gjit.capture.program import Program
 from gjit.capture.resolve import is_immutable
 from gjit.capture.script import capture_function
 from gjit.capture.signature import signature_of
-from gjit.errors import DeviceError
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
 from gjit.ir.room import with_room
 from gjit.passes import pipelines
 from gjit.runtime.checking import checker
 from gjit.runtime.dynamic import DynamicCalls
+from gjit.runtime.engines import chosen_engine, engine_named
 from gjit.runtime.entry import build_entry, call_with
 from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
@@ -47,6 +47,7 @@ class Compiled:
         has_plain: false for a graph alone: its plans run under GJIT_DISABLE too, and there is nothing to compare them with.
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
+        engine, device: where the decorator says that it runs.
     """
 
     def __init__(
@@ -58,8 +59,11 @@ class Compiled:
         has_plain: bool = True,
         parameters: list[Parameter] | None = None,
         family: Compiled | None = None,
+        engine: str | None = None,
+        device: str | None = None,
     ):
         self.function = function
+        self._chosen = (engine, device) if family is None else family._chosen
         self._plain = plain or function
         self._has_plain = has_plain
         self.statistics = Statistics() if family is None else family.statistics
@@ -72,9 +76,15 @@ class Compiled:
         self._loads: Loads = frozenset()
         self._reads_again = False
         self._failures: Counter[tuple[int, str]] = Counter()
-        self._plans: dict[Key, Plan] = {}
+        self._plans: dict[tuple[str, Key], Plan] = {}
         self._parameters = signature_of(function) if parameters is None else parameters
         self.entry = self._build_entry()
+        settings.listen(self)
+
+    def settings_changed(self) -> None:
+        """Another engine holds for the process: the entry goes to its plans from now on."""
+        with self._lock:
+            self._replace_entry()
 
     def call(self, *arguments: object, **keywords: object) -> object:
         """A call through whatever the entry is now."""
@@ -101,8 +111,11 @@ class Compiled:
 
     @property
     def plans(self) -> dict[Key, Plan]:
-        """The plans so far, by signature."""
-        return dict(self._plans)
+        """The plans so far for the engine that calls run on, by signature."""
+        return self._plans_of(chosen_engine(*self._chosen))
+
+    def _plans_of(self, engine: str) -> dict[Key, Plan]:
+        return {key: plan for (each, key), plan in self._plans.items() if each == engine}
 
     def plan_for(self, arguments: tuple, keywords: dict[str, object]) -> Plan:
         """The plan for these arguments, made when it is missing; nothing is run."""
@@ -132,13 +145,14 @@ class Compiled:
         return with_room(functools.partial(self._plan_now, values))
 
     def _plan_now(self, values: list[object]) -> Plan:
-        key = key_of(values)
+        engine = chosen_engine(*self._chosen)
+        key = engine, key_of(values)
         with self._lock:
             graph, program = self.program
             plan = self._plans.get(key)
             if plan is None:
-                _check_device()
-                plan = build_plan(graph.name, program, types_of(values), self.dynamic, self.statistics)
+                types, maker = types_of(values), engine_named(engine)
+                plan = build_plan(graph.name, program, types, maker, self.dynamic, self.statistics)
                 if self._may_miss_a_change(program, plan):
                     # code that is only known when it runs may assign a global that this plan took for a constant
                     self._reads_again, self._captured, self._plans = True, None, {}
@@ -150,7 +164,8 @@ class Compiled:
             return plan
 
     def _build_entry(self) -> types.FunctionType:
-        plans = {key: plan.function for key, plan in self._plans.items()}
+        engine = chosen_engine(*self._chosen, lasting=True)
+        plans = {key: plan.function for key, plan in self._plans_of(engine).items()}
         guards = self._guards()
         return build_entry(
             self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides
@@ -197,7 +212,14 @@ class Compiled:
         return DynamicCalls(lambda function: scripted(function, self), self.statistics, package)
 
 
-def scripted(function: types.FunctionType, family: Compiled | None = None, *, strict: bool = False) -> Compiled:
+def scripted(
+    function: types.FunctionType,
+    family: Compiled | None = None,
+    *,
+    strict: bool = False,
+    engine: str | None = None,
+    device: str | None = None,
+) -> Compiled:
     """Compile the source of a Python function.
 
     Raises:
@@ -213,7 +235,7 @@ def scripted(function: types.FunctionType, family: Compiled | None = None, *, st
             pipelines.run(each, "captured")
         return graph, program
 
-    compiled = Compiled(function, capture, family=family)
+    compiled = Compiled(function, capture, family=family, engine=engine, device=device)
     if family is not None:
         compiled.program  # noqa: B018 - captures now, so that a refusal is seen before the call
     return compiled
@@ -244,11 +266,3 @@ _MISSING = object()
 
 def _call_with_each(function: Callable, parameters: list[Parameter], *values: object) -> object:
     return call_with(function, parameters, list(values))
-
-
-def _check_device() -> None:
-    device = str(settings.get("device"))
-    if device not in ("auto", "cpu"):
-        raise DeviceError(f"GJIT_DEVICE={device}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
-    if settings.get("engine") == "native":
-        raise DeviceError("GJIT_ENGINE=native: this version has the engine numpy; set GJIT_ENGINE=numpy or auto")

@@ -13,9 +13,9 @@ from gjit.ir.graph import Graph, Node
 from gjit.ir.printer import print_graph
 from gjit.ir.types import MODULE, UNKNOWN, Type
 from gjit.runtime.dynamic import DynamicCalls, register_generated
+from gjit.runtime.engines import Engine, Region
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.statistics import Statistics
-from gjit.runtime.tiles import MINIMUM_ELEMENTS, TiledRegion
 from gjit.runtime.variants import Variants
 from gjit.scheduler.bindings import Environment, is_known_callee
 from gjit.scheduler.host_program import HostProgram, compile_host_program, compile_twins, host_program
@@ -27,6 +27,7 @@ class Plan:
     """What runs for one signature.
 
     name       of the entry graph
+    engine     that runs its regions
     signature  the types of its parameters
     graphs     the typed graphs, with regions: the entry's and those of called functions
     programs   their host programs
@@ -35,11 +36,12 @@ class Plan:
     """
 
     name: str
+    engine: str
     signature: str
     graphs: dict[str, Graph]
     programs: dict[str, HostProgram]
     function: types.FunctionType
-    regions: list[TiledRegion] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
 
     @property
     def graph(self) -> Graph:
@@ -56,7 +58,7 @@ class Plan:
 
 
 def build_plan(
-    entry: str, program: Program, types: list[Type], dynamic: DynamicCalls, statistics: Statistics
+    entry: str, program: Program, types: list[Type], engine: Engine, dynamic: DynamicCalls, statistics: Statistics
 ) -> Plan:
     """The plan for calls of the graph `entry` with arguments of these types."""
     graph = program.functions[entry]
@@ -64,14 +66,14 @@ def build_plan(
     for each in variants.graphs.values():
         with blame("form_regions", each):
             form_regions(each)
-    maker = _Maker(program, variants, dynamic)
+    maker = _Maker(program, variants, engine, dynamic)
     functions = {}
     for name, each in variants.graphs.items():
         with blame("host_program", each):
             functions[name] = maker.make(name)
     pairs = zip(graph.parameters, types, strict=True)
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
-    plan = Plan(entry, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
+    plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
     statistics.compilations += len(functions)
     statistics.regions = len(plan.regions)
     statistics.tiled_regions.extend(plan.regions)
@@ -93,16 +95,16 @@ def _is_unknown(node: Node) -> bool:
 class _Maker:
     """Makes the functions of the variants, which refer to each other through cells."""
 
-    def __init__(self, program: Program, variants: Variants, dynamic: DynamicCalls):
-        self.program, self.variants, self.dynamic = program, variants, dynamic
+    def __init__(self, program: Program, variants: Variants, engine: Engine, dynamic: DynamicCalls):
+        self.program, self.variants, self.engine, self.dynamic = program, variants, engine, dynamic
         self.cells = {name: types.CellType() for name in variants.graphs}
         self.programs: dict[str, HostProgram] = {}
-        self.regions: list[TiledRegion] = []
+        self.regions: list[Region] = []
 
     def make(self, name: str) -> types.FunctionType:
         owner = self.program.owners.get(self.variants.origins[name])
         namespace = owner.__globals__ if owner is not None else {"__builtins__": builtins, "__name__": "gjit"}
-        printed = host_program(self.variants.graphs[name], Environment(namespace, MINIMUM_ELEMENTS))
+        printed = host_program(self.variants.graphs[name], Environment(namespace, self.engine.minimum_elements))
         self.programs[name] = printed
         bindings: dict[str, object] = {here: self.cells[other] for here, other in printed.functions.items()}
         bindings.update({here: _HELPERS[helper](self.dynamic) for here, helper in printed.helpers.items()})
@@ -128,7 +130,7 @@ class _Maker:
         source = RegionSource(globals=namespace)
         twins = compile_twins(printed, namespace, extra_bindings={**bindings, **cells})
         made = {
-            region.name: TiledRegion(region.node, twin, source)
+            region.name: self.engine.make_region(region.node, twin, source)
             for region, twin in zip(printed.regions, twins, strict=True)
         }
         self.regions.extend(made.values())

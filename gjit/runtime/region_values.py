@@ -214,7 +214,9 @@ class Typing:
         except IndexError:
             raise Unsupported from None
         strides = contiguous_strides(view.shape, operand.dtype.itemsize, operand.order)
-        result = Item(operand.dtype, view.shape, order_of(view.shape, strides), strides, viewed=operand, index=operation.index)
+        result = Item(
+            operand.dtype, view.shape, order_of(view.shape, strides), strides, viewed=operand, index=operation.index
+        )
         return Step(node, operation, operation.function, (operand,), result)
 
     def _store(self, node: Node, operation: Operation) -> Step:

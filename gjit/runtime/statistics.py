@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from gjit.runtime.tiles import TiledRegion
+from gjit.runtime.engines import Region
 
 COUNTERS = (
     "calls",
@@ -53,7 +53,7 @@ class Statistics:
     bytes_moved: int = 0
     guard_failures: int = 0
     swaps: int = 0
-    tiled_regions: list[TiledRegion] = field(default_factory=list, repr=False, compare=False)
+    tiled_regions: list[Region] = field(default_factory=list, repr=False, compare=False)
     _calls: itertools.count = field(default_factory=itertools.count, repr=False, compare=False)
 
     @property

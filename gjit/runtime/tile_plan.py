@@ -179,7 +179,7 @@ def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[S
         if any(item in varying for item in step.operands):
             _check_tiled(step, arrangement)
             tiled.append(step)
-        elif step.out is None and step.operation.form in (Form.UFUNC, Form.SELECT, Form.CAST):
+        elif step.out is None and step.operation.form in (Form.UFUNC, Form.SELECT, Form.CAST, Form.VIEW):
             before.append(step)
         else:
             raise Unsupported

@@ -119,7 +119,8 @@ class _Writer:
             return False
         self.lines.append("def before(values):")
         for step in steps:
-            call = _host_call(step.node, self._function(table[step.node.op].function), self._host_operand)
+            function = step.function if step.operation.form is Form.VIEW else table[step.node.op].function
+            call = _host_call(step.node, self._function(function), self._host_operand)
             self._line(f"    values[{self._host_name(step.node.result)}] = {call}", step)
         self.lines.append("")
         return True

@@ -24,7 +24,7 @@ from gjit.ir.types import (
 )
 from gjit.ops.names import name_of
 from gjit.scheduler.naming import Names
-from gjit.scheduler.syntax import call, load, number
+from gjit.scheduler.syntax import LOAD, call, load, number
 
 _BUILT_IN = (ArrayType, DictType, ListType, ScalarType, SetType, TupleType)
 
@@ -140,7 +140,7 @@ class Bindings:
             return self.bound(slot.value, slot.name)
         namespace = self.bound(slot.namespace, "globals_1")
         if isinstance(slot.namespace, dict) and slot.name in slot.namespace:
-            return ast.Subscript(namespace, ast.Constant(slot.name), ast.Load())
+            return ast.Subscript(namespace, ast.Constant(slot.name), LOAD)
         return call(self.bound(read_global, "read_global"), namespace, ast.Constant(slot.name))
 
     def closure_name(self, index: int) -> str:
@@ -161,7 +161,7 @@ class Bindings:
         if kind in (int, float):
             return number(value) if value == value else self.bound(value, "nan")
         if kind is tuple:
-            return ast.Tuple([self.constant(element) for element in value], ast.Load())
+            return ast.Tuple([self.constant(element) for element in value], LOAD)
         if kind is slice:
             parts = (value.start, value.stop, value.step)
             return call(self.builtin("slice"), *(self.constant(part) for part in parts))

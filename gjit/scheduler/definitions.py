@@ -11,7 +11,7 @@ from gjit.ir.types import UNKNOWN, ArrayType
 from gjit.scheduler.flow import Flow, function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
-from gjit.scheduler.syntax import assign, call, load, store
+from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
 
 class Definitions(ControlFlow):
@@ -76,7 +76,7 @@ class Definitions(ControlFlow):
             return
         iterable = self.value(node.inputs[0])
         name = self.names.variables.get(node.result) or self.names.fresh("result")
-        empty = {"list": ast.List([], ast.Load()), "dict": ast.Dict([], [])}.get(kind)
+        empty = {"list": ast.List([], LOAD), "dict": ast.Dict([], [])}.get(kind)
         self.emit(assign(store(name), empty or call(self.bindings.builtin("set"))), node)
         self._loop(node, iterable, (kind, name))
 
@@ -125,7 +125,7 @@ class Definitions(ControlFlow):
             case "generator":
                 self.emit(ast.Expr(ast.Yield(values[0])), end)
             case _:
-                method = ast.Attribute(load(name), "append" if kind == "list" else "add", ast.Load())
+                method = ast.Attribute(load(name), "append" if kind == "list" else "add", LOAD)
                 self.emit(ast.Expr(call(method, *values)), end)
 
     def _clause_for(self, node: Node) -> None:
@@ -176,7 +176,7 @@ class Definitions(ControlFlow):
         with self.into(body):
             values = [self.value(value) for value in block.terminator.inputs]
             if values:
-                result = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
+                result = values[0] if len(values) == 1 else ast.Tuple(values, LOAD)
                 self.emit(ast.Return(result), block.terminator)
         return body
 
@@ -197,7 +197,7 @@ class Definitions(ControlFlow):
         leader = _leader([self.flow.resolve(value) for value in _computed_with(node)])
         if leader is None:
             return None
-        size = ast.Attribute(self.value(leader), "size", ast.Load())
+        size = ast.Attribute(self.value(leader), "size", LOAD)
         limit = ast.Constant(self.bindings.environment.minimum_elements)
         small = ast.Compare(size, [ast.Lt()], [limit])
         if isinstance(leader.type, ArrayType):

@@ -39,7 +39,17 @@ class _Lifetimes:
     def names(self, tree: ast.AST) -> set[str]:
         found = self._known.get(tree)
         if found is None:
-            found = self._known[tree] = {name.id for name in _names(tree)} & self.temporaries
+            found = self._known[tree] = set()
+            waiting = [tree]
+            while waiting:
+                part = waiting.pop()
+                if isinstance(part, ast.Name):
+                    found.add(part.id)
+                elif part is not tree and isinstance(part, ast.stmt):
+                    found |= self.names(part)
+                else:
+                    waiting += parts_of(part)
+            found &= self.temporaries
         return found
 
     def all_names(self, trees: Iterable[ast.AST]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Which functions of NumPy are printed as methods of their array: that saves a call, and moves the place of warnings."""
+"""Which functions of NumPy are printed as methods of their array: that saves a call and moves warnings elsewhere."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Names:
 class _Variable:
     """Values that share one Python variable."""
 
-    members: set[Value]
+    members: dict[Value, None]
     edges: set[Value]
     hint: str
     is_fixed: bool = False
@@ -64,7 +64,7 @@ def name_values(block: Block, flow: Flow, found: Interference, reserved: set[str
     """Choose a variable for every value; `reserved` are global names that the program reads plainly."""
     _add_cell_edges(block, flow, found)
     moves = list(_moves(block, flow))
-    variables = _variables(found)
+    variables = _variables(block, found)
     fixed = _fixed_names(block, found)
     _merge(moves, variables, fixed)
     names = Names(taken=set(reserved))
@@ -112,12 +112,22 @@ def _is_moved_into(parameter: Value, cell: Value) -> bool:
     return before is None
 
 
-def _variables(found: Interference) -> dict[Value, _Variable]:
+def _variables(block: Block, found: Interference) -> dict[Value, _Variable]:
     exclusive = found.exclusive.union(found.cells)
     return {
-        value: _Variable({value}, set(edges), hint_of(value), is_exclusive=value in exclusive)
-        for value, edges in reversed(found.edges.items())
+        value: _Variable({value: None}, set(found.edges[value]), hint_of(value), is_exclusive=value in exclusive)
+        for value in _in_order(block)
+        if value in found.edges
     }
+
+
+def _in_order(block: Block) -> Iterator[Value]:
+    """All values of a function as they come in its text, so that the same graph always prints the same names."""
+    yield from block.parameters
+    for node in block.all_nodes():
+        yield from node.results
+        for inner in node.blocks:
+            yield from inner.parameters
 
 
 def hint_of(value: Value) -> str:

@@ -100,10 +100,8 @@ class Stack:
     def shares(self, node: Node, stack: list[Value]) -> bool:
         """Whether a value that has to be a variable gets it by `:=`: an assignment before the expression would give
         variables to the values that wait, too, and NumPy may compute into one of those."""
-        value = node.result
-        if not self.sharing or value not in self.flow.needed or not any(user.block is node.block for user in value.uses):
-            return False
-        return any(map(self._may_be_reused, stack))
+        is_read = node.result in self.flow.needed and any(user.block is node.block for user in node.result.uses)
+        return self.sharing and is_read and any(map(self._may_be_reused, stack))
 
     def _may_be_reused(self, value: Value) -> bool:
         if value.name or has_weak_type(value) or value.producer.op in NEVER_FRESH or sum(value.uses.values()) > 1:

@@ -11,7 +11,7 @@ from gjit.scheduler.expressions import Expressions
 from gjit.scheduler.flow import destinations, function_of, is_inside, loop_of, passed
 from gjit.scheduler.folding import is_atom
 from gjit.scheduler.moves import Move, in_order
-from gjit.scheduler.syntax import IN_PLACE, assign, load, located, negated, store
+from gjit.scheduler.syntax import IN_PLACE, LOAD, assign, load, located, negated, store
 
 
 class Statements(Expressions):
@@ -102,7 +102,7 @@ class Statements(Expressions):
     def _write(self, node: Node) -> None:
         writes = self.folding.together.get(node)
         if writes is not None:
-            values = ast.Tuple([self.value(write.inputs[-1]) for write in writes], ast.Load())
+            values = ast.Tuple([self.value(write.inputs[-1]) for write in writes], LOAD)
             targets = ast.Tuple([self.locate(self.target_of(write), write) for write in writes], ast.Store())
             self.emit(assign(targets, values), node)
             return

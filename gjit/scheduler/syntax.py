@@ -45,6 +45,7 @@ COMPARE: dict[str, type[ast.cmpop]] = {
 }
 
 
+LOAD = ast.Load()
 Tree = TypeVar("Tree", bound=ast.AST)
 _NOWHERE = Span("<gjit>", 1)
 
@@ -56,7 +57,7 @@ def has_weak_type(value: Value) -> bool:
 
 def load(name: str) -> ast.Name:
     """A name that is read."""
-    return ast.Name(name, ast.Load())
+    return ast.Name(name, LOAD)
 
 
 def store(name: str) -> ast.Name:
@@ -85,6 +86,8 @@ def located(tree: Tree, span: Span | None) -> Tree:
     >>> ast.dump(located(load("x"), Span("a.py", 3, 1, 3, 2)), include_attributes=True)
     "Name(id='x', ctx=Load(), lineno=3, col_offset=1, end_lineno=3, end_col_offset=2)"
     """
+    if "lineno" in tree.__dict__:
+        return tree
     place = span or _NOWHERE
     last_line, last_column = max(place.end_line, place.line), place.end_column
     if last_line == place.line:
@@ -105,9 +108,9 @@ def parts_of(tree: ast.AST) -> list[ast.AST]:
     """The trees right inside a tree that was made here; faster than `ast.iter_child_nodes`."""
     parts: list[ast.AST] = []
     for part in tree.__dict__.values():
-        if isinstance(part, list):
+        if part.__class__ is list:
             parts += [item for item in part if isinstance(item, ast.AST)]
-        elif isinstance(part, ast.AST) and not isinstance(part, ast.expr_context):
+        elif isinstance(part, ast.AST) and part is not LOAD:
             parts.append(part)
     return parts
 

@@ -13,7 +13,19 @@ from gjit.scheduler.flow import Flow
 from gjit.scheduler.folding import Folding, is_atom
 from gjit.scheduler.methods import method_name
 from gjit.scheduler.naming import Names
-from gjit.scheduler.syntax import BINARY, COMPARE, IN_PLACE, UNARY, Tree, call, has_weak_type, load, located, store
+from gjit.scheduler.syntax import (
+    BINARY,
+    COMPARE,
+    IN_PLACE,
+    LOAD,
+    UNARY,
+    Tree,
+    call,
+    has_weak_type,
+    load,
+    located,
+    store,
+)
 from gjit.source import Span
 
 
@@ -34,10 +46,10 @@ class Values:
             "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
             "invoke": lambda node: self._called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),
-            "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], ast.Load()),
+            "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], LOAD),
             "getitem": self._subscript,
-            "tuple": lambda node: ast.Tuple(self._elements(node), ast.Load()),
-            "list": lambda node: ast.List(self._elements(node), ast.Load()),
+            "tuple": lambda node: ast.Tuple(self._elements(node), LOAD),
+            "list": lambda node: ast.List(self._elements(node), LOAD),
             "set": lambda node: ast.Set(self._elements(node)) if node.inputs else call(self.bindings.builtin("set")),
             "dict": self._dict,
             "slice": lambda node: call(self.bindings.builtin("slice"), *map(self.value, node.inputs)),
@@ -120,7 +132,7 @@ class Values:
         receiver = self.flow.resolve(node.inputs[0]) if node.inputs and node.label(0) == "" else None
         method = method_name(node, row, receiver)
         if method:
-            return self._called(ast.Attribute(self.value(node.inputs[0]), method, ast.Load()), node, skip=1)
+            return self._called(ast.Attribute(self.value(node.inputs[0]), method, LOAD), node, skip=1)
         if module == "builtin":
             return self._called(self.bindings.builtin(plain), node)
         function = object_named(name) if row is None or row.function is None else row.function
@@ -135,7 +147,7 @@ class Values:
             if label == "":
                 arguments.append(self.value(value))
             elif label == "*":
-                arguments.append(ast.Starred(self.value(value), ast.Load()))
+                arguments.append(ast.Starred(self.value(value), LOAD))
         for value, label in pairs:
             if label not in ("", "*"):
                 keywords.append(ast.keyword(None if label == "**" else label[:-1], self.value(value)))
@@ -145,7 +157,7 @@ class Values:
 
     def _elements(self, node: Node) -> list[ast.expr]:
         return [
-            ast.Starred(self.value(value), ast.Load()) if node.label(index) == "*" else self.value(value)
+            ast.Starred(self.value(value), LOAD) if node.label(index) == "*" else self.value(value)
             for index, value in enumerate(node.inputs)
         ]
 
@@ -164,7 +176,7 @@ class Values:
 
     def _subscript(self, node: Node) -> ast.expr:
         target = self.value(node.inputs[0])
-        return ast.Subscript(target, self.index(node.inputs[1]), ast.Load())
+        return ast.Subscript(target, self.index(node.inputs[1]), LOAD)
 
     def index(self, value: Value) -> ast.expr:
         """An index as it stands between brackets, where slices have their own syntax."""
@@ -176,7 +188,7 @@ class Values:
             if node.op == "slice":
                 return self.locate(self._slice([self.index_part(part) for part in node.inputs]), node)
             if node.op == "tuple" and node.inputs and not node.labels:
-                return self.locate(ast.Tuple([self.index(element) for element in node.inputs], ast.Load()), node)
+                return self.locate(ast.Tuple([self.index(element) for element in node.inputs], LOAD), node)
         return self.value(value)
 
     def index_part(self, value: Value) -> ast.expr | None:
@@ -190,7 +202,7 @@ class Values:
             parts = (value.start, value.stop, value.step)
             return self._slice([None if part is None else self.bindings.constant(part) for part in parts])
         if type(value) is tuple and value:
-            return ast.Tuple([self._constant_index(element) for element in value], ast.Load())
+            return ast.Tuple([self._constant_index(element) for element in value], LOAD)
         return self.bindings.constant(value)
 
     def _slice(self, parts: list[ast.expr | None]) -> ast.expr:

@@ -57,7 +57,9 @@ def _laid_out(shape, dtype, seed, style):
 @st.composite
 def node_choices(draw):
     """Recipes for nodes: what op, and numbers that choose among the values that exist by then."""
-    kinds = st.sampled_from(["unary"] * 3 + ["binary"] * 5 + ["where", "astype", "clip", "in place", "rows", "row", "power"])
+    kinds = st.sampled_from(
+        ["unary"] * 3 + ["binary"] * 5 + ["where", "astype", "clip", "in place", "rows", "row", "power"]
+    )
     step = st.tuples(kinds, st.integers(0, 999), st.integers(0, 999), st.integers(0, 999), SCALARS)
     return (
         draw(st.lists(step, min_size=2, max_size=7)),

@@ -113,8 +113,12 @@ def test_new_axes_of_temporaries_and_of_results():
         other = nodes("getitem", shifted, (..., None))
         return [scaled, other, nodes("operator.sub", scaled, other)]
 
+    def of_rows(nodes, x):
+        return build(nodes, x, nodes("numpy.max", x, axis=-1))
+
     x, y = special_values("f8", 24000, 1).reshape(200, 120), special_values("f8", 200, 2)
     assert assert_same(build, x, y).tiled == 1
+    assert assert_same(of_rows, x).tiled == 1
 
 
 def test_too_many_indices_raise_as_numpy_does():

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 import gjit
-from gjit.runtime import arrangement, plan, tile_plan, tile_run, tiles
+from gjit.runtime import arrangement, tile_plan, tile_run, tiles
 from gjit.testing import assert_same_as_numpy
 from tests.semantics import elsewhere
 
@@ -101,7 +101,6 @@ def check_regions(function: Callable, arguments: Call, expected: int) -> None:
 def small_tiles() -> Iterator[None]:
     """Compile and run regions tile by tile for arrays of any size, in tiles as short as they may be, on threads."""
     with (
-        mock.patch.object(plan, "MINIMUM_ELEMENTS", 1),
         mock.patch.object(tiles, "MINIMUM_ELEMENTS", 1),
         mock.patch.object(tile_plan, "MINIMUM_BYTES", 0),
         mock.patch.object(arrangement, "TILE_BYTES", 1),

@@ -1,0 +1,80 @@
+"""The engines: what runs a region, and from which size on.
+
+An engine is loaded by its name when it is first chosen, so that a program that never asks for one never imports it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gjit import settings
+from gjit.errors import DeviceError
+from gjit.ir.graph import Node
+from gjit.runtime import tiles
+from gjit.runtime.floating_errors import RegionSource
+from gjit.runtime.tiles import TiledRegion
+
+
+class Region(Protocol):
+    """A region that runs: called with the inputs of the node; counts how calls have run."""
+
+    node: Node
+    tiled: int
+    fallbacks: int
+
+    def __call__(self, *inputs: object) -> Any:
+        """The results of the region."""
+
+
+MakeRegion = Callable[[Node, Callable, RegionSource], Region]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine: `make_region` makes a region of a node and its twin; smaller arrays run the twin in place."""
+
+    name: str
+    minimum_elements: int
+    make_region: MakeRegion
+
+
+_MODULES = {"native": "gjit.runtime.native_region"}
+
+
+def chosen_engine(engine: str | None, device: str | None, *, lasting: bool = False) -> str:
+    """The name of the engine that a call runs on.
+
+    Args:
+        engine, device: of the decorator, if it says so.
+        lasting: leave out what a `with` block of this thread says.
+
+    Raises:
+        DeviceError: a device that this version does not have.
+    """
+    get = settings.lasting if lasting else settings.get
+    place = str(get("device", device))
+    if place not in ("auto", "cpu"):
+        raise DeviceError(f"the device {place!r}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
+    name = str(get("engine", engine))
+    return "numpy" if name == "auto" else name
+
+
+def engine_named(name: str) -> Engine:
+    """The engine `numpy` or `native`."""
+    if name == "numpy":
+        return Engine(name, tiles.MINIMUM_ELEMENTS, TiledRegion)
+    module = importlib.import_module(_MODULES[name])
+    return Engine(name, module.MINIMUM_ELEMENTS, _or_tiles(module.make_region))
+
+
+def _or_tiles(make_region: Callable) -> MakeRegion:
+    """Regions of an engine that may find no compiler: NumPy runs them then."""
+
+    def make(node: Node, twin: Callable, source: RegionSource) -> Region:
+        region = make_region(node, twin, source)
+        return TiledRegion(node, twin, source) if region is None else region
+
+    return make
