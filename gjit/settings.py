@@ -6,11 +6,11 @@ import contextlib
 import contextvars
 import logging
 import os
-import weakref
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,13 @@ class config:
 
     def __init__(self, **values: object):
         self._values = {name: checked(name, value) for name, value in values.items()}
-        self._before = dict(_process)
+        self._before, self._epoch = dict(_process), epoch.cell_contents
         self._token: contextvars.Token | None = None
         _set_process({**_process, **self._values})
 
     def __enter__(self) -> config:
         _set_process(self._before)
+        epoch.cell_contents = self._epoch
         self._token = _local.set({**_local.get(), **self._values})
         if self._values.keys() & _DISPATCH:
             overrides.append(self)
@@ -118,26 +119,15 @@ def _set_process(values: dict[str, object]) -> None:
     if _process.keys() & _EACH_CALL:
         overrides.append("process")
     if before != [_process.get(name) for name in _DISPATCH]:
-        for listener in list(_listeners):
-            listener.settings_changed()
+        epoch.cell_contents = object()
 
-
-class Listener(Protocol):
-    """Something that keeps what depends on knobs of the process."""
-
-    def settings_changed(self) -> None:
-        """A knob that decides which plan a call runs has another value for the whole process."""
-
-
-def listen(listener: Listener) -> None:
-    """Tell `listener` when knobs of the process change; it is not kept alive."""
-    _listeners.add(listener)
-
-
-_listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
 overrides: list[object] = ["environment"] if any("GJIT_" + name.upper() in os.environ for name in _EACH_CALL) else []
 """Not empty while a `with` block or a knob changes how calls run; compiled functions look at this list on each call."""
+
+epoch = types.CellType(object())
+"""Holds another object after each change of a knob of the process that decides which plan a call runs; the generated
+entry of a compiled function has this cell as a free variable."""
 
 _process: dict[str, object] = {}
 _local: contextvars.ContextVar[dict[str, object]] = contextvars.ContextVar("gjit.settings", default={})

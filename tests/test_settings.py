@@ -79,3 +79,23 @@ def test_another_device_is_an_error_that_says_what_to_do():
     with gjit.config(device="cuda"), pytest.raises(gjit.DeviceError, match="set GJIT_DEVICE=cpu or auto"):
         compiled(np.ones(3))
     assert compiled(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_engine_of_block_decorator_and_process():
+    plain = gjit.script(lambda x: np.sqrt(x) + 1.0)
+    decorated = gjit.script(lambda x: np.sqrt(x) + 1.0, engine="numpy")
+    x = np.ones(3)
+    assert plain.explain(x).engine == "numpy"
+    gjit.config(engine="native")
+    assert (plain.explain(x).engine, decorated.explain(x).engine) == ("native", "numpy")
+    with gjit.config(engine="numpy"):
+        assert plain.explain(x).engine == "numpy"
+        assert plain(x).tolist() == [2.0] * 3
+    assert plain(x).tolist() == decorated(x).tolist() == [2.0] * 3
+    with gjit.config(engine="native"):
+        assert decorated.explain(x).engine == "native"
+    gjit.config(engine="numpy")
+    assert plain.explain(x).engine == "numpy"
+    assert plain.statistics.signatures == 2
+    with pytest.raises(ValueError, match="give one of auto, numpy, native"):
+        gjit.script(lambda x: x, engine="fast")

@@ -7,14 +7,13 @@ import numpy as np
 from gjit.ir.analysis import adopt_slot
 from gjit.ir.clone import clone_block_into
 from gjit.ir.graph import Constant, Graph, Node, Value
+from gjit.ops.reuse import REUSING
 from gjit.passes.callees import bind_arguments
 
 LARGEST = 40
 """Nodes of the largest function that is inlined."""
 LARGEST_GRAPH = 20_000
 """Nodes beyond which a graph grows no more."""
-REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
-"""Operators for which it can be seen whether NumPy computes into an operand that has no name."""
 _IN_PLACE = frozenset(
     {"operator.iadd", "operator.isub", "operator.imul", "operator.imatmul", "operator.itruediv", "operator.ifloordiv"}
     | {"operator.imod", "operator.ipow", "operator.ilshift", "operator.irshift"}

@@ -19,7 +19,7 @@ from gjit.ir.room import with_room
 from gjit.passes import pipelines
 from gjit.runtime.checking import checker
 from gjit.runtime.dynamic import DynamicCalls
-from gjit.runtime.engines import chosen_engine, engine_named
+from gjit.runtime.engines import check_device, chosen_engine, engine_named
 from gjit.runtime.entry import build_entry, call_with
 from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
@@ -79,12 +79,6 @@ class Compiled:
         self._plans: dict[tuple[str, Key], Plan] = {}
         self._parameters = signature_of(function) if parameters is None else parameters
         self.entry = self._build_entry()
-        settings.listen(self)
-
-    def settings_changed(self) -> None:
-        """Another engine holds for the process: the entry goes to its plans from now on."""
-        with self._lock:
-            self._replace_entry()
 
     def call(self, *arguments: object, **keywords: object) -> object:
         """A call through whatever the entry is now."""
@@ -112,7 +106,7 @@ class Compiled:
     @property
     def plans(self) -> dict[Key, Plan]:
         """The plans so far for the engine that calls run on, by signature."""
-        return self._plans_of(chosen_engine(*self._chosen))
+        return self._plans_of(chosen_engine(self._chosen[0]))
 
     def _plans_of(self, engine: str) -> dict[Key, Plan]:
         return {key: plan for (each, key), plan in self._plans.items() if each == engine}
@@ -145,11 +139,15 @@ class Compiled:
         return with_room(functools.partial(self._plan_now, values))
 
     def _plan_now(self, values: list[object]) -> Plan:
-        engine = chosen_engine(*self._chosen)
+        engine, device = self._chosen
+        check_device(device)
+        engine = chosen_engine(engine)
         key = engine, key_of(values)
         with self._lock:
             graph, program = self.program
             plan = self._plans.get(key)
+            if self._epoch is not settings.epoch.cell_contents:
+                self._replace_entry()
             if plan is None:
                 types, maker = types_of(values), engine_named(engine)
                 plan = build_plan(graph.name, program, types, maker, self.dynamic, self.statistics)
@@ -164,7 +162,8 @@ class Compiled:
             return plan
 
     def _build_entry(self) -> types.FunctionType:
-        engine = chosen_engine(*self._chosen, lasting=True)
+        self._epoch = settings.epoch.cell_contents
+        engine = chosen_engine(self._chosen[0], lasting=True)
         plans = {key: plan.function for key, plan in self._plans_of(engine).items()}
         guards = self._guards()
         return build_entry(

@@ -44,22 +44,22 @@ class Engine:
 _MODULES = {"native": "gjit.runtime.native_region"}
 
 
-def chosen_engine(engine: str | None, device: str | None, *, lasting: bool = False) -> str:
+def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
     """The name of the engine that a call runs on.
 
     Args:
-        engine, device: of the decorator, if it says so.
+        engine: of the decorator, if it says so.
         lasting: leave out what a `with` block of this thread says.
-
-    Raises:
-        DeviceError: a device that this version does not have.
     """
-    get = settings.lasting if lasting else settings.get
-    place = str(get("device", device))
+    name = str((settings.lasting if lasting else settings.get)("engine", engine))
+    return "numpy" if name == "auto" else name
+
+
+def check_device(device: str | None) -> None:
+    """Refuse a device that this version does not have; `device` is the decorator's, if it says so."""
+    place = str(settings.get("device", device))
     if place not in ("auto", "cpu"):
         raise DeviceError(f"the device {place!r}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
-    name = str(get("engine", engine))
-    return "numpy" if name == "auto" else name
 
 
 def engine_named(name: str) -> Engine:

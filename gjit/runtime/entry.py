@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gjit import settings
 from gjit.ir.graph import CaptureKind, CaptureSlot, Parameter, ParameterKind
 from gjit.runtime.signature import ArrayKey, Key
 from gjit.scheduler.bindings import read_global
@@ -49,13 +50,14 @@ def build_entry(
         plans: generated functions by signature, oldest first.
         slow: takes the list of argument values and does everything that the entry does not know.
         count: called once a call; None for a function that is not called by the user.
-        overrides: while this list is not empty, every call goes to `slow`.
+        overrides: while this list is not empty, every call goes to `slow`; also after a change of `settings.epoch`.
     """
     writer = _Writer()
     names = [parameter.name for parameter in parameters]
     everything = f"{writer.name('slow', slow)}([{', '.join(names)}])"
     lines = [] if count is None else [f"{writer.name('count', count)}()"]
-    lines += [f"if {writer.name('overrides', overrides)}:", f"    return {everything}"]
+    epoch = f"{writer.name('epoch', settings.epoch)} is not {writer.name('built', settings.epoch.cell_contents)}"
+    lines += [f"if {writer.name('overrides', overrides)} or {epoch}:", f"    return {everything}"]
     tests = [_guard(function, slot, writer, names) for slot in guards]
     lines += _guard_lines(tests, everything)
     for key, plan in list(plans.items())[-INLINE_PLANS:][::-1]:
@@ -161,9 +163,13 @@ def _compile(
     code = next(constant for constant in factory.co_consts if isinstance(constant, types.CodeType))
     code = code.replace(co_name=function.__code__.co_name, co_qualname=function.__code__.co_qualname)
     cells = dict(zip(free, function.__closure__ or (), strict=True))
-    closure = tuple(cells[name] if name in cells else types.CellType(bindings[name]) for name in code.co_freevars)
+    closure = tuple(cells[name] if name in cells else _in_cell(bindings[name]) for name in code.co_freevars)
     entry = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
     entry.__kwdefaults__ = function.__kwdefaults__
     entry.__qualname__, entry.__doc__ = function.__qualname__, function.__doc__
     entry.__module__, entry.__annotations__ = function.__module__, function.__annotations__
     return entry
+
+
+def _in_cell(value: object) -> types.CellType:
+    return value if isinstance(value, types.CellType) else types.CellType(value)

@@ -39,6 +39,7 @@ class Launch:
     units          how many elements, rows or blocks there are; ranges for threads begin at multiples of `grain`
     is_large       whether threads pay
     scratch_bytes  for the row buffers of one thread
+    functions      its generated host functions, where it has some
     """
 
     draft: Draft
@@ -50,6 +51,7 @@ class Launch:
     grain: int
     is_large: bool
     scratch_bytes: int
+    functions: object = None
 
     def run(self, parameters: list[Value], inputs: tuple[object, ...]) -> object:
         """One value, a tuple of several, or None; raises Fallback before anything is written."""
@@ -115,12 +117,7 @@ class Launch:
             arguments = self.pack(*self._arguments(operands))
         except (struct.error, OverflowError, ValueError, TypeError):
             raise Fallback from None
-        count = settings.threads() if self.is_large else 1
-        if count > 1:
-            ranges = iter(_ranges(self.units, self.grain, count))
-            run_on_threads(lambda: self._run_ranges(arguments, ranges), count)
-        else:
-            self._run_ranges(arguments, iter([(0, self.units)]))
+        self.run_ranges(arguments)
         if self.native.combine is not None:
             self.native.combine(arguments, self.units)
 
@@ -131,7 +128,16 @@ class Launch:
             elif type(slot) is str:
                 yield id(operands[slot])
             else:
-                yield from _number(operands[slot[0]], slot[1])
+                yield from number(operands[slot[0]], slot[1])
+
+    def run_ranges(self, arguments: bytes) -> None:
+        """Run the kernel over all there is, on threads where they pay."""
+        count = settings.threads() if self.is_large else 1
+        if count > 1:
+            ranges = iter(_ranges(self.units, self.grain, count))
+            run_on_threads(lambda: self._run_ranges(arguments, ranges), count)
+        else:
+            self._run_ranges(arguments, iter([(0, self.units)]))
 
     def _run_ranges(self, arguments: bytes, ranges: Iterator[tuple[int, int]]) -> None:
         run = self.native.run
@@ -152,12 +158,13 @@ class Launch:
             if kind == "value":
                 results.append(_live(values, key))
             else:
-                results.append(operands[key] if kind == "fresh" else self._total(key, operands[f"{key}_partials"][0]))
+                results.append(operands[key] if kind == "fresh" else self.total(key, operands[f"{key}_partials"][0]))
         if len(results) == 1:
             return results[0]
         return tuple(results) if results else None
 
-    def _total(self, name: str, total: np.generic) -> np.generic:
+    def total(self, name: str, total: np.generic) -> np.generic:
+        """The result of a reduction of all elements, from what its partial results gave."""
         dtype, is_mean = self.draft.totals[name]
         if is_mean:
             total = np.float64(total) / self.draft.space.size
@@ -229,12 +236,12 @@ def _call(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
     return table[node.op].function(*[v for place, v in enumerate(operands) if not node.label(place)], **keywords)
 
 
-def _number(value: object, dtype: np.dtype) -> tuple[object, ...]:
+def number(value: object, dtype: np.dtype) -> tuple[object, ...]:
     """A number as `struct` takes it, converted as a ufunc converts its scalar operands; Fallback where NumPy warns."""
     kind = type(value)
     if kind is float and dtype.kind == "f":
-        return (value,) if dtype.char == "d" else (loop_scalar(value, dtype).item(),)
-    if kind is int and dtype.kind in "iu":
+        return (value,)
+    if kind is int and (dtype.kind in "iu" or (dtype.kind == "f" and abs(value) <= 1 << 53)):
         return (value,)
     if kind in (bool, int, float, complex):
         value = loop_scalar(value, dtype)

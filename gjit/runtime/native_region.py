@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 from collections.abc import Callable
 
 import numpy as np
@@ -12,12 +13,13 @@ from gjit.errors import CompileError
 from gjit.ir.graph import Node
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.native import is_available
+from gjit.runtime.native_host import HostFunctions, host_functions
 from gjit.runtime.native_launch import Launch, prepare
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.region_values import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
 
-MINIMUM_ELEMENTS = 1 << 9
+MINIMUM_ELEMENTS = 1 << 8
 """Below this many elements plain calls are as fast as the call of a kernel."""
 _KEPT_LAUNCHES = 512
 _WEAK = frozenset(WEAK_TYPES)
@@ -34,7 +36,7 @@ class NativeRegion:
     `tiled` and `fallbacks` count how calls have run.
     """
 
-    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_launches", "_indices", "_parameters")
+    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_launches", "_indices", "_parameters", "_last")
 
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
@@ -47,13 +49,27 @@ class NativeRegion:
         indices = {step.inputs[1] for step in body if step.op == "setitem"}
         self._indices = frozenset(place for place, value in enumerate(body.parameters) if value in indices)
         self._launches: dict[tuple, Launch | None] = {}
+        self._last: HostFunctions | None = None
 
     def __call__(self, *inputs: object) -> object:
+        last = self._last
+        if last is not None and last.matches(*inputs):
+            try:
+                results = last.launch(*inputs)
+            except (struct.error, OverflowError, ValueError, TypeError, Fallback):
+                self.fallbacks += 1
+                return self.twin(*inputs)
+            self.tiled += 1
+            return results
+        return self._call(inputs)
+
+    def _call(self, inputs: tuple[object, ...]) -> object:
         key = _signature(inputs, self._indices)
         if key is not None:
             try:
                 launch = self._launches[key] if key in self._launches else self._prepare(key, inputs)
                 if launch is not None:
+                    self._last = launch.functions
                     results = launch.run(self._parameters, inputs)
                     self.tiled += 1
                     return results
@@ -77,12 +93,14 @@ class NativeRegion:
         if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
             return None
         try:
-            return prepare(draft_region(self.node, inputs))
+            launch = prepare(draft_region(self.node, inputs))
         except (Unsupported, Fallback, OverflowError):
             return None
         except CompileError as error:
             settings.log(logging.WARNING, "a region runs on NumPy: %s", error)
             return None
+        launch.functions = host_functions(launch, self._parameters, inputs)
+        return launch
 
 
 def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | None:

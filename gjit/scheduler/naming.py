@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import ArrayType
 from gjit.scheduler.flow import Flow
-from gjit.scheduler.liveness import Interference
+from gjit.scheduler.interference import Interference
 
 ARRAY_MAKERS = frozenset({"region", "library"})
 RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins))

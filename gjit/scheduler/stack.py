@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 
 from gjit.ir.graph import Block, Graph, Node, Value
+from gjit.ops.reuse import REUSING
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.folding import Folding, evaluation_order, update_of
 from gjit.scheduler.syntax import IN_PLACE, has_weak_type
 
-REUSING = frozenset({"operator.add", "operator.mul", "operator.and", "operator.or", "operator.xor"})
-"""Operators for which it can be seen whether NumPy computes into an operand that has no name."""
 _PARTS = tuple(part.name for part in fields(Folding))
 NEVER_FRESH = frozenset({"load", "capture", "getattr"})
 

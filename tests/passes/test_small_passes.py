@@ -170,7 +170,10 @@ def test_small_functions_are_inlined_through_each_other_with_their_spans():
     graph = parsed(text)
     assert inline(graph)
     result = [line for line in lines(graph) if "operator" in line or "invoke" in line]
-    assert [line.split(" = ")[1] for line in result] == ["operator.mul(%x, 2.0) @7:4", 'operator.add(%"shift.p", 1) @12:4']
+    assert [line.split(" = ")[1] for line in result] == [
+        "operator.mul(%x, 2.0) @7:4",
+        'operator.add(%"shift.p", 1) @12:4',
+    ]
 
 
 def test_keywords_are_bound_by_name():
@@ -227,7 +230,9 @@ def test_results_that_the_function_names_and_the_caller_adds_are_left_alone():
     assert inline(parsed(text.format(operator="sub")))
     twice = text.replace("operator.isub(%p, 1)", "operator.sub(%p, 1)\n %r = builtin.print(%q)")
     assert not inline(parsed(twice.format(operator="mul")))
-    assert inline(parsed(twice.format(operator="mul").replace("%1 = invoke", "%n = invoke").replace("%x, %1", "%x, %n")))
+    assert inline(
+        parsed(twice.format(operator="mul").replace("%1 = invoke", "%n = invoke").replace("%x, %1", "%x, %n"))
+    )
 
 
 def test_recursion_and_control_flow_are_left_alone():

@@ -150,7 +150,8 @@ def test_one_result_without_a_name_stays_inside_the_expression_that_reads_it():
         "    return v * (u * u + v if u.size < 8 else region_0(u, v))"
     ]
     named = program_of(text.replace("REGION", region).replace("%0", "%t")).source
-    assert "        t = u * u + v\n" in named and named.endswith("return v * t")
+    assert "        t = u * u + v\n" in named
+    assert named.endswith("return v * t")
 
 
 def test_a_name_inside_the_twin_is_kept():
