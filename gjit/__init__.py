@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gjit.api import CompiledFunction, bind, explain, rewrite, script, trace
+    from gjit.api import explain, rewrite, script, trace
+    from gjit.compiled import CompiledFunction, bind
     from gjit.errors import (
         ArchiveError,
         CompileError,
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "gjit.api": "CompiledFunction bind explain rewrite script trace",
+    "gjit.api": "explain rewrite script trace",
+    "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
     "gjit.ir": "Graph parse_graph",

@@ -1,130 +1,29 @@
-"""The public entry points: script, trace, compiled functions, rewrite, explain."""
+"""The public entry points: script, trace, explain, rewrite."""
 
 from __future__ import annotations
 
 import functools
-import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from gjit import settings
 from gjit.capture.script import capture_function
 from gjit.capture.trace import python_function, trace_function
 from gjit.capture.trace_check import check_trace
+from gjit.compiled import CompiledFunction
 from gjit.errors import GjitError
 from gjit.ir.capturable import has_graph
 from gjit.ir.graph import Graph
-from gjit.ir.parser import parse_graph
 from gjit.ir.rewrite import rewrite_graph
 from gjit.module import Module, set_script
 from gjit.module.compiling import compile_module
 from gjit.ops.barriers import writes_by_nature
-from gjit.report import Explanation, explain_plan
-from gjit.runtime.binding import bind_graph, captures_of
-from gjit.runtime.compiled import Compiled, scripted, traced
-from gjit.runtime.plan import Plan
-from gjit.runtime.signature import describe
-from gjit.runtime.statistics import Statistics
+from gjit.report import Explanation
+from gjit.runtime.compiled import scripted, traced
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class CompiledFunction(Generic[P, R]):
-    """A scripted or traced function: called like the plain one, with the stages of its compilation as attributes.
-
-    It keeps the name, signature, documentation and types of the function. Each instance has a class of its own whose
-    `__call__` is the generated entry: a call then costs no look-up in Python code.
-    """
-
-    _compiled: Compiled
-    __wrapped__: Callable[P, R]
-    __qualname__: str
-
-    def __init__(self, compiled: Compiled, function: Callable[P, R]):
-        assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if hasattr(function, name)]
-        functools.update_wrapper(self, function, assigned, () if isinstance(function, Module) else ("__dict__",))
-        for name in ("__name__", "__qualname__"):
-            setattr(self, name, getattr(function, name, type(function).__name__))
-        self._compiled = compiled
-
-    @staticmethod
-    def of(compiled: Compiled, function: Callable[P, R]) -> CompiledFunction[P, R]:
-        """A compiled function around its plans."""
-        cls = type(CompiledFunction.__name__, (CompiledFunction,), {"__call__": staticmethod(compiled.entry)})
-        cls.__module__, cls.__qualname__ = CompiledFunction.__module__, CompiledFunction.__qualname__
-        compiled.entry_changed = lambda entry: setattr(cls, "__call__", staticmethod(entry))
-        return cls(compiled, function)
-
-    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
-        return cast(R, self._compiled.call(*arguments, **keywords))
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """By name where the name leads here, as a plain function; else as the graph and what it refers to."""
-        return self.__qualname__ if _is_found_by_name(self) else (_from_text, (str(self.graph), self.captures))
-
-    def __repr__(self) -> str:
-        return f"<gjit function {self.__qualname__}>"
-
-    def __gjit_graph__(self) -> Graph:
-        return self._compiled.graph
-
-    @property
-    def __gjit_function__(self) -> types.FunctionType:
-        return self._compiled.function
-
-    @property
-    def graph(self) -> Graph:
-        """The captured graph, without types; `str()` of it is its text.
-
-        Raises:
-            UnsupportedError: the function uses something that cannot be scripted.
-        """
-        return self._compiled.graph
-
-    @property
-    def captures(self) -> dict[str, dict[str, object]]:
-        """The live objects that the graphs refer to, by graph and name: what `gjit.bind` takes with their text."""
-        return captures_of(self._compiled.program[1])
-
-    def graph_for(self, *arguments: P.args, **keywords: P.kwargs) -> Graph:
-        """The typed and optimised graph for the signature of these arguments. Nothing is run."""
-        return self.plan_for(*arguments, **keywords).graph
-
-    def plan_for(self, *arguments: P.args, **keywords: P.kwargs) -> Plan:
-        """The plan for the signature of these arguments: its graph with regions, and its host program."""
-        return self._compiled.plan_for(arguments, keywords)
-
-    @property
-    def code(self) -> str:
-        """The host programs made so far, as Python source, each under its signature."""
-        plans = self._compiled.plans
-        if not plans:
-            return f"# {self.__qualname__} has not been called yet; plan_for(*args).code shows one signature\n"
-        return "\n".join(f"# {describe(key)}\n{plan.code}" for key, plan in plans.items())
-
-    @property
-    def signatures(self) -> list[str]:
-        """The signatures that have a plan."""
-        return [describe(key) for key in self._compiled.plans]
-
-    @property
-    def statistics(self) -> Statistics:
-        """Counters that prove what was done: see `Statistics`."""
-        return self._compiled.statistics
-
-    def explain(self, *arguments: P.args, **keywords: P.kwargs) -> Explanation:
-        """What runs for these arguments: regions with their lines, and what stays on the host."""
-        return explain_plan(self.plan_for(*arguments, **keywords), self._compiled.program[1])
-
-    def compile(self, *arguments: P.args, **keywords: P.kwargs) -> CompiledFunction[P, R]:
-        """Make the plan for these arguments now. Nothing is run."""
-        self.plan_for(*arguments, **keywords)
-        return self
 
 
 @overload
@@ -262,37 +161,6 @@ def trace(
 
 def _as_inputs(inputs: Any) -> tuple:
     return inputs if type(inputs) is tuple else (inputs,)
-
-
-def bind(graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = None) -> CompiledFunction:
-    """Run a graph without its Python function, for instance one that was parsed from text.
-
-    Args:
-        graph: the entry; the graphs that it calls come with it.
-        captures: the objects that they refer to, by graph and name, as `CompiledFunction.captures` gives them.
-
-    Raises:
-        GjitError: an object that a graph refers to is missing.
-
-    >>> from gjit import parse_graph
-    >>> f = script(lambda x, k=2: x * k + 1)
-    >>> g = bind(parse_graph(str(f.graph)), f.captures)
-    >>> g(5)
-    11
-    """
-    compiled, stub = bind_graph(graph, captures or {})
-    return CompiledFunction.of(compiled, stub)
-
-
-def _is_found_by_name(function: CompiledFunction) -> bool:
-    found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is function
-
-
-def _from_text(text: str, captures: dict[str, dict[str, object]]) -> CompiledFunction:
-    return bind(parse_graph(text), captures)
 
 
 def explain(fn: CompiledFunction, *arguments: object, **keywords: object) -> Explanation:

@@ -19,6 +19,7 @@ LAYERS = (
     ("runtime",),
     ("marks",),
     ("module", "report"),
+    ("compiled",),
     ("api",),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names

@@ -166,9 +166,7 @@ class Compiled:
         engine = chosen_engine(self._chosen[0], lasting=True)
         plans = {key: plan.function for key, plan in self._plans_of(engine).items()}
         guards = self._guards()
-        return build_entry(
-            self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides
-        )
+        return build_entry(self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides)
 
     def _replace_entry(self) -> None:
         self.entry = self._build_entry()

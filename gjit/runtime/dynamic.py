@@ -39,6 +39,7 @@ NATIVE = frozenset(
 LANGUAGE_MODULES = frozenset({"abc", "collections", "copy", "dataclasses", "enum", "functools", "typing"})
 """Modules of the standard library that belong to the language: what they put into classes is no host call."""
 
+
 class HasEntry(Protocol):
     """A compiled function: `entry` is what a call of it runs now."""
 

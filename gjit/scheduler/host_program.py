@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
@@ -75,7 +74,8 @@ class HostProgram:
     def code(self, name: str) -> CodeType:
         """The code object of a function of the module: the program's own, or a twin's."""
         if not self._codes:
-            factory = next(iter(_inner_codes(_compiled(self.tree, self.file))))
+            module = compile(self.tree, self.file, "exec", dont_inherit=True)
+            factory = next(iter(_inner_codes(module)))
             self._codes.update((code.co_name, code) for code in _inner_codes(factory))
         return self._codes[name]
 
@@ -199,13 +199,6 @@ def _cells(program: HostProgram, closure: dict[str, CellType], extra: dict[str, 
 
 def _in_cell(value: object) -> CellType:
     return value if isinstance(value, CellType) else CellType(value)
-
-
-def _compiled(tree: ast.Module, file: str) -> CodeType:
-    """The code of a module. What Python says about the text (`x is 1`) it has said about the user's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compile(tree, file, "exec", dont_inherit=True)
 
 
 def _inner_codes(code: CodeType) -> Iterable[CodeType]:

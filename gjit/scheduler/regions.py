@@ -48,7 +48,8 @@ def _statement_blocks_of(node: Node) -> list[Block]:
 
 
 class _Former:
-    """Walks one block after the other; `members` is the run that is being collected."""
+    """Walks one block after the other; `members` is the run that is being collected, `of_rows` are the values made from
+    its row reductions, which alone get new axes inside a region."""
 
     def __init__(self, graph: Graph):
         self.graph = graph
@@ -57,6 +58,7 @@ class _Former:
         self.scalars: set[Node] = set()
         self.results: set[Value] = set()
         self.totals: set[Value] = set()
+        self.of_rows: set[Value] = set()
 
     def run(self, block: Block) -> None:
         for node in block:
@@ -82,7 +84,7 @@ class _Former:
             is_outside = _is_array(target) and target not in self.results
             return is_outside and value in self.results and is_basic_index(index)
         if operation.form is Form.VIEW:
-            return operation.operands[0] in self.results and _is_array(operation.operands[0])
+            return operation.operands[0] in self.of_rows
         if operation.out is not None:
             return _is_array(operation.out)
         if operation.form in (Form.ROWS, Form.TOTAL):
@@ -104,6 +106,8 @@ class _Former:
         self.results.update(node.results)
         if not any(map(_is_array, operation.operands)):
             self.scalars.add(node)
+        if operation.form is Form.ROWS or any(value in self.of_rows for value in operation.operands):
+            self.of_rows.update(node.results)
         if operation.form is Form.TOTAL:
             self.totals.update(node.results)
         if operation.form is Form.STORE:
@@ -128,7 +132,7 @@ class _Former:
             _make_region(self.members, self.count)
             self.count += 1
         self.members, self.scalars = [], set()
-        self.results, self.totals = set(), set()
+        self.results, self.totals, self.of_rows = set(), set(), set()
 
     def _keep_temporaries_outside(self) -> bool:
         """Cut the run before an operand that NumPy may reuse in a later sum or product, for the same reason."""

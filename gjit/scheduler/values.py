@@ -28,6 +28,8 @@ from gjit.scheduler.syntax import (
 )
 from gjit.source import Span
 
+_UNUSUAL = frozenset({int, float, complex, str, bytes, tuple})
+
 
 class Values:
     """Prints the values of one function; the other printers build on it."""
@@ -77,6 +79,13 @@ class Values:
             tree = self.locate(ast.NamedExpr(store(self.variable(value)), tree), value.producer)
         return tree
 
+    def _unusual(self, value: Value) -> ast.expr:
+        """A value at a place where Python warns, when it compiles the text, that a constant is unusual."""
+        value = self.flow.resolve(value)
+        if isinstance(value, Constant) and type(value.value) in _UNUSUAL:
+            return self.bindings.bound(value.value, "constant")
+        return self.value(value)
+
     def variable(self, value: Value) -> str:
         """The Python variable of a value or cell."""
         return self.names.variables[self.flow.resolve(value)]
@@ -102,7 +111,8 @@ class Values:
             left, right = map(self.value, node.inputs)
             return ast.BinOp(left, BINARY[op](), right)
         if op in COMPARE:
-            left, right = map(self.value, node.inputs)
+            operand = self._unusual if op in ("operator.is", "operator.is_not") else self.value
+            left, right = map(operand, node.inputs)
             return ast.Compare(left, [COMPARE[op]()], [right])
         if op in UNARY:
             return ast.UnaryOp(UNARY[op](), self.value(node.inputs[0]))
@@ -120,7 +130,7 @@ class Values:
     # Calls
 
     def _call(self, node: Node) -> ast.expr:
-        callee = self.value(node.inputs[0])
+        callee = self._unusual(node.inputs[0])
         if self.bindings.environment.calls_natively(node):
             return self._called(callee, node, skip=1)
         return self._called(call(self.bindings.helper("scripted"), callee), node, skip=1)
@@ -175,7 +185,7 @@ class Values:
         return ast.Dict(keys, values)
 
     def _subscript(self, node: Node) -> ast.expr:
-        target = self.value(node.inputs[0])
+        target = self._unusual(node.inputs[0])
         return ast.Subscript(target, self.index(node.inputs[1]), LOAD)
 
     def index(self, value: Value) -> ast.expr:
