@@ -140,6 +140,16 @@ def get(name: str, chosen: object = None) -> object:
     return local[name] if name in local else lasting(name, chosen)
 
 
+@contextlib.contextmanager
+def here(**values: object) -> Iterator[None]:
+    """Set knobs for a block in this thread and task alone, where a knob that decides how calls run is set already."""
+    token = _local.set({**_local.get(), **values})
+    try:
+        yield
+    finally:
+        _local.reset(token)
+
+
 def lasting(name: str, chosen: object = None) -> object:
     """The value of a knob outside every `with` block."""
     if chosen is not None:

@@ -27,7 +27,7 @@ def comes_back_from_its_text(graph: Graph) -> bool:
 
 @pytest.fixture(autouse=True)
 def every_graph_comes_back_from_its_text(request):
-    """Checks each graph that a test makes, before and after types are known; `@pytest.mark.no_text_check` leaves it out."""
+    """Checks each graph that a test makes, without and with types; `@pytest.mark.no_text_check` leaves it out."""
     if request.node.get_closest_marker("no_text_check") is not None:
         yield
         return

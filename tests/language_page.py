@@ -1,7 +1,7 @@
 """Writes docs/language.md from the tests of the language: `python -m tests.language_page`.
 
-What the page calls supported is a construct that stands in a program which a test in `tests/semantics` compares with plain Python; what it
-calls refused is a case of `tests/capture/test_refusals.py`, with the message that this version gives.
+What the page calls supported is a construct that stands in a program which a test in `tests/semantics` compares with
+plain Python; what it calls refused is a case of `tests/capture/test_refusals.py`, with the message that it gives.
 """
 
 from __future__ import annotations
@@ -172,8 +172,9 @@ def compared(file: Path) -> Iterator[ast.AST]:
     """Every node of the programs that a test in `file` compares with plain Python, and of what they use."""
     tree = ast.parse(file.read_text())
     top = {node.name: node for node in tree.body if isinstance(node, Definition) and not is_test(node)}
-    waiting = [inner for test in tree.body if is_test(test) and compares(test) for inner in definitions(test)]
-    waiting += [top[name] for test in tree.body if is_test(test) and compares(test) for name in names(test) & top.keys()]
+    tests = [test for test in tree.body if is_test(test) and compares(test)]
+    waiting = [definition for test in tests for definition in definitions(test)]
+    waiting += [top[name] for test in tests for name in sorted(names(test) & top.keys())]
     seen: set[int] = set()
     while waiting:
         definition = waiting.pop()
@@ -240,9 +241,9 @@ INTRODUCTION = """\
 
 <!-- Written by `python -m tests.language_page` from the tests; a test fails when the page is out of date. -->
 
-A scripted function is Python. Everything that stands in the tables below is compared with plain Python and NumPy by the tests of the
-named kind (`tests/semantics`): in values, types, layouts, aliasing, exceptions, warnings and printed text. Their printed graphs also
-run in another process, which knows nothing of the module that the program came from.
+A scripted function is Python. Everything that stands in the tables below is compared with plain Python and NumPy by
+the tests of the named kind (`tests/semantics`): in values, types, layouts, aliasing, exceptions, warnings and printed
+text. Their printed graphs also run in another process, which knows nothing of the module that the program came from.
 
 ## Supported
 """
@@ -250,37 +251,42 @@ run in another process, which knows nothing of the module that the program came 
 RULES = """\
 ## Names
 
-* **A local variable** that is assigned and read in one function is a value of the graph. It becomes a *cell*, a variable as Python has it,
-  when an inner function shares it, when a `try` assigns it, when it is deleted, or when it may be unbound where it is read; `UnboundLocalError`
-  and `NameError` are then Python's own.
-* **Globals and free variables** are read when the function is called. A name that holds a number, a string, a function, a class or a
-  module is *guarded*: the graph relies on the object, and every call first tests that the name still refers to it. When it does
-  not, the function is captured again (`statistics.guard_failures`); a name that changes eight times is from then on looked up at each use.
-  Arrays, lists and other objects that can change are always looked up, so a change of their contents is seen.
-* **While a program runs**, code that it calls may assign a global that holds a number. If the program calls code that is only known when it
-  runs, such globals are read again at each use.
-* **A file that is edited and reloaded** gives new functions: they are scripted anew where they are decorated, and a guarded name that refers
-  to one is a change like any other.
+* **A local variable** that is assigned and read in one function is a value of the graph. It becomes a *cell*, a
+  variable as Python has it, when an inner function shares it, when a `try` assigns it, when it is deleted, or when it
+  may be unbound where it is read; `UnboundLocalError` and `NameError` are then Python's own.
+* **Globals and free variables** are read when the function is called. A name that holds a number, a string, a
+  function, a class or a module is *guarded*: the graph relies on the object, and every call first tests that the name
+  still refers to it. When it does not, the function is captured again (`statistics.guard_failures`); a name that
+  changes eight times is from then on looked up at each use. Arrays, lists and other objects that can change are
+  always looked up, so a change of their contents is seen.
+* **While a program runs**, code that it calls may assign a global that holds a number. If the program calls code that
+  is only known when it runs, such globals are read again at each use.
+* **A file that is edited and reloaded** gives new functions: they are scripted anew where they are decorated, and a
+  guarded name that refers to one is a change like any other.
 
 ## Objects
 
-* Functions and methods of your own that a program calls are scripted with it; the graph names them. Where a callee is only known
-  when the program runs, it is scripted at its first call.
-* Classes need no decoration. Where the type of an operand is not known, an operator on it is printed as that operator, so that Python's own
-  dispatch decides: `__add__`, `__radd__`, `__array_ufunc__`, `__bool__`, `__getattr__` and the rest are called by the interpreter, in
-  Python's order. The methods that Python calls in this way run as plain Python.
+* Functions and methods of your own that a program calls are scripted with it; the graph names them. Where a callee is
+  only known when the program runs, it is scripted at its first call.
+* Classes need no decoration. Where the type of an operand is not known, an operator on it is printed as that
+  operator, so that Python's own dispatch decides: `__add__`, `__radd__`, `__array_ufunc__`, `__bool__`, `__getattr__`
+  and the rest are called by the interpreter, in Python's order. The methods that Python calls in this way run as
+  plain Python.
 * Annotations are hints. They never raise and never convert.
 """
 
 HOST = """\
 ## Run by the interpreter
 
-Two things are *host calls*: calls of functions that gjit does not script, made by the interpreter, with the same result. They cost
-what they cost in Python, nothing is fused across them, and `statistics.host_calls` and `explain` show them.
+Two things are *host calls*: calls of functions that gjit does not script, made by the interpreter, with the same
+result. They cost what they cost in Python, nothing is fused across them, and `statistics.host_calls` and `explain`
+show them.
 
-* A function of yours that uses something from the table of refusals, called by a scripted function (with `strict=True` it is an error).
-* A function of another package that is written in Python. NumPy's and SciPy's own functions, built-ins and the parts of the standard library that belong to
-  the language (`functools`, `collections`, `dataclasses`, ...) are called as they are and not counted.
+* A function of yours that uses something from the table of refusals, called by a scripted function (with
+  `strict=True` it is an error).
+* A function of another package that is written in Python. NumPy's and SciPy's own functions, built-ins and the parts
+  of the standard library that belong to the language (`functools`, `collections`, `dataclasses`, ...) are called as
+  they are and not counted.
 
 The tests with host calls:
 

@@ -86,6 +86,12 @@ C np_fmin(C a, C b) { return np_isnan(b) || np_less_equal(a, b) ? a : b; }
 
 T np_clip(T x, T low, T high) { return np_minimum(np_maximum(x, low), high); }
 
+F np_clip(F x, F low, F high) {
+    F risen = x < low ? low : x;
+    F clipped = risen > high ? high : risen;
+    return low != low ? low : (high != high ? high : clipped);
+}
+
 bool_ np_logical_and(T a, T b) { return np_cast_bool_(a) & np_cast_bool_(b); }
 
 bool_ np_logical_or(T a, T b) { return np_cast_bool_(a) | np_cast_bool_(b); }

@@ -1,7 +1,8 @@
 """Room for deep programs: work that runs out of stack is done once more on a thread that has a large one.
 
-A chain of a thousand `elif` branches, or a sum of a thousand terms, is a tree a thousand levels deep. Walks of syntax trees are
-recursive, as are Python's own parser and compiler. Few programs need it, so the first attempt is an ordinary call.
+A chain of a thousand `elif` branches, or a sum of a thousand terms, is a tree a thousand levels deep. Walks of syntax
+trees are recursive, as are Python's own parser and compiler. Few programs need it, so the first attempt is an ordinary
+call.
 """
 
 from __future__ import annotations

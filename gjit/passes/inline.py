@@ -19,6 +19,7 @@ _IN_PLACE = frozenset(
     | {"operator.imod", "operator.ipow", "operator.ilshift", "operator.irshift"}
     | {"operator.iand", "operator.ior", "operator.ixor"}
 )
+_STATEMENTS = _IN_PLACE | {"setitem", "setattr", "delitem", "delattr", "unpack"}
 _LEFT_ALONE = frozenset({"cell", "import", "capture.store", "suspend", "suspend.from"})
 
 
@@ -63,7 +64,9 @@ def inline(graph: Graph) -> bool:
         if callee is None or callee is graph or name in active.get(node, ()) or not _may_inline(graph, callee):
             continue
         arguments = bind_arguments(node, callee)
-        if arguments is None or None in arguments or _hides_a_name(node, callee, arguments):
+        if arguments is None or None in arguments:
+            continue
+        if _hides_a_name(node, callee, arguments) or _names_what_waits(node, callee):
             continue
         inserted = _inline_call(graph, node, callee, arguments)
         size += len(inserted)
@@ -106,6 +109,26 @@ def _hides_a_name(node: Node, callee: Graph, arguments: list[Value]) -> bool:
     return not isinstance(returned, Constant) and (changed or sum(returned.uses.values()) > 1)
 
 
+def _names_what_waits(node: Node, callee: Graph) -> bool:
+    """Whether the callee has statements, and the call stands in the right operand of an operator whose left operand
+    has no name: statements between the two would give it one."""
+    if not any(_is_statement(inner) for inner in callee.block):
+        return False
+    value = node.result
+    while not value.name and sum(value.uses.values()) == 1:
+        (user,) = value.uses
+        if user.block is not node.block or len(user.results) != 1:
+            return False
+        if user.op in REUSING and user.inputs[1] is value and not _has_name(user.inputs[0]):
+            return True
+        value = user.result
+    return False
+
+
+def _is_statement(node: Node) -> bool:
+    return node.op in _STATEMENTS or not any(result.uses for result in node.results)
+
+
 def _has_name(value: Value) -> bool:
     """Whether something else holds the value while the function runs; numbers need no name."""
     if value.name or isinstance(value, Constant) or not isinstance(value.producer, Node):
@@ -127,7 +150,8 @@ def _inline_call(graph: Graph, node: Node, callee: Graph, arguments: list[Value]
             if result.name and "." not in result.name:
                 result.name = f"{callee.name}.{result.name}"
     fresh = Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]
-    if returned not in callee.block.parameters and (node.result.name or len(returned.uses) == 1):
+    is_changed = isinstance(returned.producer, Node) and returned.producer.op in _IN_PLACE
+    if isinstance(returned.producer, Node) and not is_changed and (node.result.name or len(returned.uses) == 1):
         fresh.name = node.result.name
     node.replace_with([fresh])
     return inserted

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from gjit.runtime.layout import Order, Shape, is_contiguous, size_of
-from gjit.runtime.region_values import Item, Step, Typing, Unsupported
+from gjit.runtime.region_items import Item, Step, Unsupported
+from gjit.runtime.region_values import Typing
 from gjit.scheduler.fusible import Form
 
 BLOCK = 8192

@@ -43,8 +43,8 @@ class Compiled:
         function: the Python function: its defaults, globals and free variables are used, never its bytecode.
         capture: gives the graph and the program, with some names (or all that hold numbers) to be looked up on each
             use.
-        plain: what a call runs under GJIT_DISABLE and is compared with under GJIT_CHECK; the function itself by default.
-        has_plain: false for a graph alone: its plans run under GJIT_DISABLE too, and there is nothing to compare them with.
+        plain: what a call runs under GJIT_DISABLE and is compared with under GJIT_CHECK; the function by default.
+        has_plain: false for a graph alone: its plans run under GJIT_DISABLE too, and nothing is compared.
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
         engine, device: where the decorator says that it runs.

@@ -14,7 +14,7 @@ import numpy as np
 
 from gjit.ir.graph import Block, Graph, Node, Value
 from gjit.runtime.layout import size_of
-from gjit.runtime.region_values import Item, Step
+from gjit.runtime.region_items import Item, Step
 from gjit.scheduler.flow import analyse
 from gjit.scheduler.fusible import Form
 from gjit.scheduler.stacking import fold

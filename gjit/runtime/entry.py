@@ -88,7 +88,7 @@ def _guard(function: types.FunctionType, slot: CaptureSlot, writer: _Writer, hid
     if visible and slot.name not in hidden:
         return f"{slot.name} is {expected}"
     if slot.kind is CaptureKind.CELL:
-        return f"{writer.name('cell', slot.namespace)}.cell_contents is {expected}"
+        return f"{writer.name('cell', slot.namespace)} is {expected}"  # the cell is a free variable of the entry
     look_up, namespace = writer.name("read_global", read_global), writer.name("globals", slot.namespace)
     return f"{look_up}({namespace}, {slot.name!r}) is {expected}"
 

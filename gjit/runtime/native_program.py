@@ -28,8 +28,8 @@ from gjit.runtime.region_values import Item, Step, Typing, Unsupported
 from gjit.runtime.scalars import loop_scalar
 from gjit.scheduler.fusible import REDUCTIONS, Form
 
-_INT64, _FLOAT64 = np.dtype("i8"), np.dtype("f8")
-_FLOAT32, _UINT8 = np.dtype("f4"), np.dtype("u1")
+_FLOAT32, _FLOAT64 = np.dtype("f4"), np.dtype("f8")
+_BOOL, _UINT8 = np.dtype("?"), np.dtype("u1")
 _SUBTRACT, _SQUARE, _SQRT = table["numpy.subtract"], table["numpy.square"], table["numpy.sqrt"]
 
 
@@ -191,16 +191,27 @@ class _Reader:
         name = REDUCTIONS[step.node.op]
         is_total = step.operation.form is Form.TOTAL
         level = Level.LAUNCH if is_total else Level.ROW
-        operand = self._operand(item, item.dtype, False)
+        operand, source = self._operand(item, item.dtype, False), item.dtype
+        if name in ("any", "all"):
+            operand, source = self._truth(step, operand, source), _BOOL
         if name in ("var", "std"):
-            result = self._variance(step, operand, item.dtype, name)
+            result = self._variance(step, operand, source, name)
         else:
             result = self._fresh_name(step.node.result)
-            self.steps.append(_reduction(step, name, result, operand, item.dtype, step.result.dtype, level))
+            self.steps.append(_reduction(step, name, result, operand, source, step.result.dtype, level))
         if is_total:
             self.totals[step.result] = result
         else:
             self.known[step.result] = _Known(result, Level.ROW, not step.operation.keepdims)
+
+    def _truth(self, step: Step, operand: Operand, source: np.dtype) -> str:
+        """Which elements are not zero."""
+        name, row = self._unique("is_true"), table["numpy.astype"]
+        text = row.kernel_text((source, _BOOL))
+        self.steps.append(
+            Operation(name, _BOOL, row.name, text, (operand,), (source, _BOOL), Level.ELEMENT, step.node.span)
+        )
+        return name
 
     def _variance(self, step: Step, operand: Operand, dtype: np.dtype, name: str) -> str:
         """The mean, then the mean of the squares of the differences from it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjit.ir.graph import Constant, Node
-from gjit.runtime.region_values import WEAK_TYPES
+from gjit.runtime.region_items import WEAK_TYPES
 from gjit.runtime.scalars import Fallback
 from gjit.scheduler.fusible import Form, operation_of
 

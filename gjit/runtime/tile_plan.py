@@ -10,22 +10,21 @@ import numpy as np
 from gjit.ir.graph import Node, Value
 from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
-from gjit.runtime.arrangement import Arrangement, arrange, cut, slack, tile_length
+from gjit.runtime.arrangement import Arrangement, arrange, tile_length
 from gjit.runtime.elision import is_swapped, reuses_operand
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
 from gjit.runtime.pool import ALIGNMENT
-from gjit.runtime.region_values import Item, Step, Typing, Unsupported
+from gjit.runtime.region_items import Item, Step, Unsupported
+from gjit.runtime.region_values import Typing
 from gjit.runtime.scalars import loop_scalar
 from gjit.runtime.tile_program import Program, Work, write_program
-from gjit.runtime.totals import Leaf, leaves_of
-from gjit.scheduler.fusible import REDUCTIONS, Form
+from gjit.runtime.tile_ranges import ranges_of
+from gjit.runtime.totals import Leaf
+from gjit.scheduler.fusible import Form
 from gjit.source import Span
 
 MINIMUM_BYTES = 2 << 20
 """How large the largest operand must be: smaller ones stay in the cache from one plain call to the next."""
-_LEAF_GRAIN = 1024
-"""Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold
-in the whole."""
 
 
 @dataclass(slots=True)
@@ -100,7 +99,7 @@ def plan_region(
     _check_gain(work, nameless)
     program = write_program(work)
     length = tile_length(arrangement, _bytes_per_step(work, program))
-    ranges, leaves, capacity = _ranges(work, length)
+    ranges, leaves, capacity = ranges_of(work, length)
     values = [_origin(value, typing, work) for value in node.blocks[0].terminator.inputs]
     read = _read(typing, [*before, *steps])
     spans = [step.node.span for step in typing.steps]
@@ -267,36 +266,6 @@ def _bytes_per_step(work: Work, program: Program) -> int:
         items.append(work.target)
     items += [step.result for step in work.steps if step.operation.form in (Form.SELECT, Form.ROWS)]
     return sum(program.assignment.sizes) + sum(arrangement.elements(item) * item.dtype.itemsize for item in items)
-
-
-def _ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[Leaf], int]:
-    """The tiles, the leaves of float sums, and how many steps scratch must hold."""
-    arrangement = work.arrangement
-    totals = [step for step in work.steps if step.operation.form is Form.TOTAL]
-    if any(_keeps_order(step) for step in totals):
-        return _leaf_ranges(work, length)
-    inner = max(map(arrangement.elements, arrangement.varying))
-    tiles = cut(arrangement.lead, length, inner)
-    capacity = min(length + slack(inner), arrangement.lead)
-    if not totals:
-        return list(tiles), [], capacity
-    return [(start, stop, start, stop, index) for index, (start, stop) in enumerate(tiles)], tiles, capacity
-
-
-def _keeps_order(step: Step) -> bool:
-    return REDUCTIONS[step.node.op] in ("sum", "mean") and step.operands[0].dtype.kind == "f"
-
-
-def _leaf_ranges(work: Work, length: int) -> tuple[list[tuple[int, ...]], list[Leaf], int]:
-    size = work.arrangement.lead
-    if not work.arrangement.flat or any(step.out is not None and step.out.root in work.outputs for step in work.steps):
-        raise Unsupported
-    leaves = leaves_of(size, length)
-    ranges = [
-        (low - low % _LEAF_GRAIN, min(size, -(-high // _LEAF_GRAIN) * _LEAF_GRAIN), low, high, index)
-        for index, (low, high) in enumerate(leaves)
-    ]
-    return ranges, leaves, max(stop - start for start, stop, *_ in ranges)
 
 
 def _indices(item: Item) -> tuple[tuple, ...]:

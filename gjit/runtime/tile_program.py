@@ -25,7 +25,7 @@ import numpy as np
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement
-from gjit.runtime.region_values import Item, Step
+from gjit.runtime.region_items import Item, Step
 from gjit.scheduler.buffers import Assignment, Request, assign_scratch
 from gjit.scheduler.fusible import REDUCTIONS, Form
 

@@ -9,7 +9,7 @@ from gjit.ir.graph import Value
 from gjit.runtime.floating_errors import Collector, RegionSource, collecting, collecting_modes, issue
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.pool import scratch
-from gjit.runtime.region_values import Step
+from gjit.runtime.region_items import Step
 from gjit.runtime.scalars import Fallback, loop_scalar
 from gjit.runtime.threads import run_on_threads
 from gjit.runtime.tile_plan import Plan

@@ -11,7 +11,7 @@ from gjit.runtime import tile_plan
 from gjit.runtime.elision import nameless_values
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_inputs import RegionInputs
-from gjit.runtime.region_values import Unsupported
+from gjit.runtime.region_items import Unsupported
 from gjit.runtime.scalars import Fallback
 from gjit.runtime.tile_plan import Plan, plan_region
 from gjit.runtime.tile_run import Discarded, Overlap, Run

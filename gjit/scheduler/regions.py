@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, ArrayType, ScalarType
-from gjit.scheduler.dying import dies_on_the_right, may_be_temporary
+from gjit.scheduler.dying import dies_on_the_right, may_be_temporary, writes_left_at_most
 from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
 from gjit.scheduler.movable import is_basic_index, is_movable
 
@@ -99,11 +99,15 @@ class _Former:
         if not dies_on_the_right(node):
             return False
         left, right = node.inputs
-        return right not in self.results or (left not in self.results and may_be_temporary(left))
+        if right in self.results and (left in self.results or not may_be_temporary(left)):
+            return False
+        return not writes_left_at_most(node)
 
     def _join(self, node: Node, operation: Operation) -> None:
         self.members.append(node)
         self.results.update(node.results)
+        if dies_on_the_right(node) and node.inputs[0] not in self.results and may_be_temporary(node.inputs[0]):
+            node.inputs[1].name = "right"  # nor is it to be written into where the left one has got a name
         if not any(map(_is_array, operation.operands)):
             self.scalars.add(node)
         if operation.form is Form.ROWS or any(value in self.of_rows for value in operation.operands):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import EllipsisType, NoneType
 
 from gjit.ir.graph import Constant, Graph, Node, Value
 from gjit.ops.names import object_named
@@ -28,7 +29,8 @@ from gjit.scheduler.syntax import (
 )
 from gjit.source import Span
 
-_UNUSUAL = frozenset({int, float, complex, str, bytes, tuple})
+_LITERALS: frozenset[type] = frozenset({int, float, complex, str, bytes, tuple})
+_CONSTANTS = _LITERALS | {bool, NoneType, EllipsisType}
 
 
 class Values:
@@ -79,10 +81,10 @@ class Values:
             tree = self.locate(ast.NamedExpr(store(self.variable(value)), tree), value.producer)
         return tree
 
-    def _unusual(self, value: Value) -> ast.expr:
-        """A value at a place where Python warns, when it compiles the text, that a constant is unusual."""
+    def _unusual(self, value: Value, types: frozenset[type] = _CONSTANTS) -> ast.expr:
+        """A value at a place where Python warns, when it compiles the text, of constants of these types."""
         value = self.flow.resolve(value)
-        if isinstance(value, Constant) and type(value.value) in _UNUSUAL:
+        if isinstance(value, Constant) and type(value.value) in types:
             return self.bindings.bound(value.value, "constant")
         return self.value(value)
 
@@ -111,8 +113,8 @@ class Values:
             left, right = map(self.value, node.inputs)
             return ast.BinOp(left, BINARY[op](), right)
         if op in COMPARE:
-            operand = self._unusual if op in ("operator.is", "operator.is_not") else self.value
-            left, right = map(operand, node.inputs)
+            compared = _LITERALS if op in ("operator.is", "operator.is_not") else frozenset()
+            left, right = (self._unusual(value, compared) for value in node.inputs)
             return ast.Compare(left, [COMPARE[op]()], [right])
         if op in UNARY:
             return ast.UnaryOp(UNARY[op](), self.value(node.inputs[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from gjit import settings
 from gjit.capture.preserve import captured_objects, preserved
@@ -37,7 +38,8 @@ def check_call(plain: Callable, compiled: Callable, values: list[object], functi
     else:
         text = difference_text(function, expected, actual, check_warnings=True)
         if text:
-            raise InternalError(f"bug in gjit: GJIT_CHECK found a wrong result: {text}") from actual.outcomes[-1].exception
+            raised = actual.outcomes[-1].exception
+            raise InternalError(f"bug in gjit: GJIT_CHECK found a wrong result: {text}") from raised
     with settings.here(check=False):
         return compiled(*values)
 
@@ -70,16 +72,18 @@ _NOTHING = object()
 
 
 def _value_of(slot: CaptureSlot) -> object:
-    if slot.kind is CaptureKind.CELL:
-        try:
-            return slot.namespace.cell_contents
-        except ValueError:
-            return _NOTHING
-    return slot.namespace.get(slot.name, _NOTHING)
+    namespace: Any = slot.namespace
+    if slot.kind is not CaptureKind.CELL:
+        return namespace.get(slot.name, _NOTHING)
+    try:
+        return namespace.cell_contents
+    except ValueError:
+        return _NOTHING
 
 
 def _put_back(slot: CaptureSlot, value: object) -> None:
+    namespace: Any = slot.namespace
     if slot.kind is CaptureKind.CELL:
-        slot.namespace.cell_contents = value
+        namespace.cell_contents = value
     else:
-        slot.namespace[slot.name] = value
+        namespace[slot.name] = value

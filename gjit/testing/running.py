@@ -93,7 +93,7 @@ class Side:
 
 
 def difference_text(plain: Callable, expected: Side, actual: Side, check_warnings: bool) -> str:
-    """What differs between the calls of a plain function and those of the compiled one, a line each; empty if nothing."""
+    """What differs between the calls of a plain function and of the compiled one, a line each; empty if nothing."""
     found = _differences(expected, actual, _file(plain), check_warnings)
     if not found:
         return ""

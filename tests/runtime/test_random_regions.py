@@ -57,9 +57,8 @@ def _laid_out(shape, dtype, seed, style):
 @st.composite
 def node_choices(draw):
     """Recipes for nodes: what op, and numbers that choose among the values that exist by then."""
-    kinds = st.sampled_from(
-        ["unary"] * 3 + ["binary"] * 5 + ["where", "astype", "clip", "in place", "rows", "row", "power"]
-    )
+    others = "where astype clip write rows row power".split()
+    kinds = st.sampled_from(["unary"] * 3 + ["binary"] * 5 + others)
     step = st.tuples(kinds, st.integers(0, 999), st.integers(0, 999), st.integers(0, 999), SCALARS)
     return (
         draw(st.lists(step, min_size=2, max_size=7)),
@@ -97,7 +96,7 @@ def _add(nodes, kind, values, numbers, scalar):
             return nodes("ndarray.astype", one, DTYPES[third % len(DTYPES)])
         case "clip":
             return nodes("numpy.clip", one, -third % 7, third % 9)
-        case "in place":
+        case "write":
             return nodes(IN_PLACE[third % len(IN_PLACE)], one, two if third % 2 else scalar)
         case "rows":
             return nodes(f"numpy.{('max', 'sum', 'mean', 'any')[third % 4]}", one, axis=-1, keepdims=third % 3 > 0)

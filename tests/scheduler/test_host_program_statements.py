@@ -107,7 +107,7 @@ def test_tracebacks_and_warnings_show_the_lines_of_the_user():
     assert lines_of(generated(failing)) == lines_of(failing)
 
 
-@pytest.mark.parametrize("node", ["getitem(-1, 0)", "operator.is(%x, 1)", "call((1, 2))"])
+@pytest.mark.parametrize("node", ["getitem(-1, 0)", "operator.is(%x, 1)", "getitem(None, 0)", "call((1, 2))"])
 def test_constants_at_odd_places_give_no_warning_when_they_are_compiled(node):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

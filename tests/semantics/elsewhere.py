@@ -1,8 +1,8 @@
 """Run a program from its printed graph in another process, which never imports the module that it was written in.
 
-The parent sends the text of the graph, the captured objects and the arguments, all by value in one message; the worker parses the
-text, binds it, calls it and sends back what the calls did. The same calls of the plain function are made here, on the same
-copies. Started as a program, this file is the worker.
+The parent sends the text of the graph, the captured objects and the arguments, all by value in one message; the worker
+parses the text, binds it, calls it and sends back what the calls did. The same calls of the plain function are made
+here, on like copies. Started as a program, this file is the worker.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CannotTravel(Exception):
 
 
 class Pickler(cloudpickle.Pickler):
-    """By value: user code, arrays with their strides and the memory that they share, compiled functions as their source.
+    """By value: user code, arrays with their strides and the memory that they share, compiled functions as source.
 
     In a report, classes that came from the parent are referred to, and compiled functions are only named.
     """
