@@ -134,8 +134,8 @@ _local: contextvars.ContextVar[dict[str, object]] = contextvars.ContextVar("gjit
 
 
 def get(name: str, chosen: object = None) -> object:
-    """The value of a knob: innermost `with`, then `chosen` (by a decorator, unless it is None), then `config(...)`, then
-    the environment, then the default."""
+    """The value of a knob: innermost `with`, then `chosen` (by a decorator, unless it is None), then `config(...)`,
+    then the environment, then the default."""
     local = _local.get()
     return local[name] if name in local else lasting(name, chosen)
 

@@ -26,7 +26,8 @@ Load = Callable[[], Value]
 Keywords = dict[str, object]
 
 _PACKAGE = Path(__file__).parent.parent
-_OWN_FILES = tuple(str(_PACKAGE / part) for part in ("api.py", "compiled.py", "capture", "ir", "module", "ops", "runtime"))
+_OWN_PARTS = ("api.py", "compiled.py", "capture", "ir", "module", "ops", "runtime")
+_OWN_FILES = tuple(str(_PACKAGE / part) for part in _OWN_PARTS)
 """What stands between a tracer and the user's line; modules of gjit that are programs themselves do not."""
 
 _HEAP_TYPE = 1 << 9  # what `class` statements make; types of extension modules mostly are not

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gjit.ir import evaluation
 from gjit.ir.deep import Walk
@@ -34,10 +35,10 @@ class Frame:
     def bind(self, values: list[Value], objects: Sequence[object]) -> None:
         self.values.update(zip(values, objects, strict=True))
 
-    def read(self, value: Value) -> object:
+    def read(self, value: Value) -> Any:
         return value.value if isinstance(value, Constant) else self.values[value]
 
-    def inputs(self, node: Node) -> list[object]:
+    def inputs(self, node: Node) -> list[Any]:
         return [value.value if isinstance(value, Constant) else self.values[value] for value in node.inputs]
 
 
@@ -225,7 +226,7 @@ CONTROL = {
 """The method that runs a node with blocks."""
 
 
-def attempt(function: Callable, *arguments: object) -> object:
+def attempt(function: Callable, *arguments: object) -> Any:
     """What a call gives, or the Outcome of its exception."""
     try:
         return function(*arguments)

@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 from collections.abc import Callable
+from typing import Any
 
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Node, Parameter, ParameterKind
 from gjit.ir.structure import bound_names
@@ -88,7 +89,7 @@ def _unbound(node: Node, name: str) -> NameError:
 
 
 def _format(node: Node, value: object, spec: str = "") -> str:
-    convert = {"": lambda each: each, "s": str, "r": repr, "a": ascii}[str(node.attributes.get("conversion", ""))]
+    convert: Any = {"": lambda each: each, "s": str, "r": repr, "a": ascii}[str(node.attributes.get("conversion", ""))]
     return format(convert(value), spec)
 
 

@@ -97,9 +97,9 @@ def _replace(
             node.remove()
 
 
-def _between(first: Node, end: Node) -> list[Node]:
-    nodes = []
-    while first is not end:
+def _between(first: Node | None, end: Node) -> list[Node]:
+    nodes: list[Node] = []
+    while first is not None and first is not end:
         nodes.append(first)
         first = first.next
     return nodes

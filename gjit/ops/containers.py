@@ -62,6 +62,9 @@ def unpack_types(node: Node) -> list[Type]:
     return [*[part] * before, *[ListType(UNKNOWN)] * star, *[part] * after]
 
 
+_ITEMS: dict[Type, Type] = {RANGE: INT, STR: STR, BYTES: INT}
+
+
 def item_type(type_: Type) -> Type:
     """The type of every item that iterating over a value of this type gives."""
     if isinstance(type_, ArrayType) and type_.rank and type_.dtype is not None and type_.dtype.kind in "biufc":
@@ -72,7 +75,7 @@ def item_type(type_: Type) -> Type:
         return type_.element
     if isinstance(type_, DictType):
         return type_.key
-    return {RANGE: INT, STR: STR, BYTES: INT}.get(type_, UNKNOWN)
+    return _ITEMS.get(type_, UNKNOWN)
 
 
 def unpack_effects(node: Node) -> Effect:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gjit.ir.graph import Node
-from gjit.ops.arguments import bind
+from gjit.ops.arguments import names_in_call
 from gjit.ops.effects import computes, computes_quietly
 from gjit.ops.exactness import LAYOUT_FREE_UFUNCS
+from gjit.ops.kernels import WHERE_KERNEL
 from gjit.ops.probe import probed
 from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 from gjit.ops.rules import ufunc_types
@@ -135,10 +136,11 @@ def _row(name: str, data: str, *, sizes: str = "", weak: str = "", **rest) -> No
 
 def copies_first(node: Node) -> Effect:
     """As `computes` where the default `copy=True` stands: otherwise the operand itself is written."""
-    return computes(node) if "copy" not in (bind(node, np.nan_to_num) or {"copy": None}) else OPAQUE
+    names = names_in_call(node, np.nan_to_num)
+    return OPAQUE if names is None or "copy" in names else computes(node)
 
 
-_row("where", "condition x y", weak="x y", **_kernel("np_where({0}, {1}, {2})", "biufc"))
+_row("where", "condition x y", weak="x y", **WHERE_KERNEL)
 _row("clip", "a", weak="a_min a_max min max", **CLIP_KERNEL)
 _row("nan_to_num", "x nan posinf neginf", effects=copies_first, views=(0,), **_kernel("np_nan_to_num({0})", "biufc"))
 _row("round", "a", sizes="decimals", method="round", **_kernel("np_round({0})", "iuf"))

@@ -37,3 +37,11 @@ def _is_exact_cast(dtypes: Dtypes) -> bool:
 
 CAST_KERNEL = {"kernel": _cast, "kinds": "biufc", "exact": _is_exact_cast}
 """Of `astype`: operand, then result."""
+
+
+def _where(dtypes: Dtypes) -> str:
+    return f"np_where({cast_text('{0}', dtypes[0], np.dtype(bool))}, {{1}}, {{2}})"
+
+
+WHERE_KERNEL = {"kernel": _where, "kinds": "biufc", "exact": "biufc"}
+"""Of `where` with three operands: condition and choices, then the result."""

@@ -64,6 +64,7 @@ def _row(name: str, symbol: str, function: Callable, ufunc: np.ufunc | None = No
     table.add(Op(name=f"operator.{name}", kind=Kind.OPERATOR, **rest))
 
 
+_function: Callable
 for _name, (_symbol, _function, _augmented, _ufunc, _effects) in BINARY.items():
     _types = _OWN_RULES.get(_name) or binary_types(_function, _ufunc)
     _row(_name, _symbol, _function, _ufunc, types=_types, effects=_effects)

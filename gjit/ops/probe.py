@@ -11,6 +11,7 @@ import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from gjit.ir.types import (
 from gjit.ops.arguments import elements_of, is_numeric, names_in_call
 from gjit.ops.row import TypeRule
 
-_PYTHON_SAMPLES = {BOOL: True, INT: 1, FLOAT: 1.0, COMPLEX: 1 + 1j, NONE: None}
+_PYTHON_SAMPLES: dict[object, object] = {BOOL: True, INT: 1, FLOAT: 1.0, COMPLEX: 1 + 1j, NONE: None}
 _LARGEST_RANK = 6
 
 
@@ -159,7 +160,7 @@ def _ask(function: Callable, positional: tuple, names: tuple[str, ...], keywords
         return UNKNOWN
 
 
-def result_type_of(value: object) -> Type:
+def result_type_of(value: Any) -> Type:
     """The type of a sample result. Lists and named tuples say no more than that."""
     type_ = type_of(value)
     if isinstance(type_, ListType):

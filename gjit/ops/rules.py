@@ -25,7 +25,7 @@ from gjit.ops.arguments import is_array, is_numeric, unknown
 from gjit.ops.row import TypeRule
 
 _WEAK = {INT: int, FLOAT: float, COMPLEX: complex, BOOL: np.dtype(bool)}
-_SAMPLES = {BOOL: True, INT: 1, FLOAT: 1.0, COMPLEX: 1 + 1j}
+_SAMPLES: dict[Type, complex] = {BOOL: True, INT: 1, FLOAT: 1.0, COMPLEX: 1 + 1j}
 
 
 def fixed(*types: Type) -> TypeRule:

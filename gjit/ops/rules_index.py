@@ -7,6 +7,9 @@ arrays give copies.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
 
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import (
@@ -99,21 +102,21 @@ def _count(shape: IndexShape, type_: Type, value: Value | None) -> bool:
     elif type_ == INT or (isinstance(type_, ScalarType) and type_.dtype is not None and type_.dtype.kind in "iu"):
         shape.taken, shape.integers, shape.may_fail = shape.taken + 1, shape.integers + 1, True
     elif isinstance(type_, ArrayType) and type_.dtype is not None and type_.rank:
-        return _count_array(shape, type_)
+        return _count_array(shape, type_.dtype, type_.rank)
     else:
         return False
     return True
 
 
-def _count_array(shape: IndexShape, type_: ArrayType) -> bool:
+def _count_array(shape: IndexShape, dtype: np.dtype, rank: int) -> bool:
     shape.may_fail = True
-    if type_.dtype.kind == "b":
-        shape.taken += type_.rank
+    if dtype.kind == "b":
+        shape.taken += rank
         shape.advanced.append(1)
         return True
     shape.taken += 1
-    shape.advanced.append(type_.rank)
-    return type_.dtype.kind in "iu"
+    shape.advanced.append(rank)
+    return dtype.kind in "iu"
 
 
 def is_safe_slice(value: Value | None) -> bool:
@@ -163,8 +166,9 @@ def array_item(type_: ArrayType, index: Value) -> Type:
 
 def _tuple_item(type_: TupleType, index: Value) -> Type:
     if index.type == SLICE:
-        known = type_.elements is not None and isinstance(index, Constant) and is_safe_slice(index)
-        return TupleType(type_.elements[index.value] if known else None)
+        if type_.elements is None or not (isinstance(index, Constant) and is_safe_slice(index)):
+            return TupleType(None)
+        return TupleType(type_.elements[cast(slice, index.value)])
     if type_.elements is None:
         return UNKNOWN
     if isinstance(index, Constant) and type(index.value) is int:

@@ -59,8 +59,9 @@ def sequence_type(function: Callable, left: Type, right: Type) -> Type:
     if function is operator.mul and {left, right} in ({STR, INT}, {BYTES, INT}):
         return left if right == INT else right
     if function is operator.add and isinstance(left, TupleType) and isinstance(right, TupleType):
-        known = left.elements is not None and right.elements is not None
-        return TupleType((*left.elements, *right.elements) if known else None)
+        if left.elements is None or right.elements is None:
+            return TupleType(None)
+        return TupleType((*left.elements, *right.elements))
     lists = isinstance(left, ListType), isinstance(right, ListType)
     if (function is operator.add and all(lists)) or (function is operator.mul and any(lists) and INT in (left, right)):
         return ListType(UNKNOWN)

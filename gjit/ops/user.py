@@ -25,8 +25,8 @@ def register_op(
 ) -> Any:
     """Make a function one op of the graph: it is called as it is, and its body is not captured.
 
-    A scripted program that calls `function`, by whatever name, holds the node `user.<name>`; the node prints, parses, is
-    typed by `types`, and takes part in every pass as a row of the table does.
+    A scripted program that calls `function`, by whatever name, holds the node `user.<name>`; the node prints, parses,
+    is typed by `types`, and takes part in every pass as a row of the table does.
 
     Args:
         function: any callable; without it, a decorator comes back.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gjit.ir.analysis import splice
@@ -176,7 +178,7 @@ def _product_size(left: object, right: object) -> int:
     return left.bit_length() + right.bit_length() if isinstance(left, int) and isinstance(right, int) else 0
 
 
-def _is_small_constant(value: object) -> bool:
+def _is_small_constant(value: Any) -> bool:
     """Whether a value is immutable, of an exact class that graphs print, and small."""
     kind = type(value)
     if kind is int:

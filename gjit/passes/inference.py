@@ -88,7 +88,7 @@ class Inference:
     def _simple(self, node: Node) -> None:
         rule = _RULES.get(node.op)
         if rule is not None:
-            types = rule(self, node)
+            types: list[Type] = rule(self, node)
         elif any(value.type == UNREACHED for value in node.inputs):
             types = [UNREACHED] * len(node.results)
         else:

@@ -114,15 +114,34 @@ def _names_what_waits(node: Node, callee: Graph) -> bool:
     has no name: statements between the two would give it one."""
     if not any(_is_statement(inner) for inner in callee.block):
         return False
-    value = node.result
-    while not value.name and sum(value.uses.values()) == 1:
-        (user,) = value.uses
-        if user.block is not node.block or len(user.results) != 1:
-            return False
-        if user.op in REUSING and user.inputs[1] is value and not _has_name(user.inputs[0]):
-            return True
-        value = user.result
+    waiting, seen = [node.result], {node.result}
+    while waiting:
+        value = waiting.pop()
+        for user in value.uses if _is_inside_expression(value) else ():
+            if user.op in REUSING and user.inputs[1] is value and not _has_name(user.inputs[0]):
+                return True
+            following = _expression_around(user)
+            if following is not None and following not in seen:
+                seen.add(following)
+                waiting.append(following)
     return False
+
+
+def _expression_around(user: Node) -> Value | None:
+    """The value of the expression that a node, or the block that it ends, is a part of."""
+    node: Node | Graph | None = user
+    if user.op == "yield":
+        node = user.block.owner
+        while isinstance(node, Node) and node.op in ("comprehension.for", "comprehension.if"):
+            node = node.block.owner
+        if not isinstance(node, Node) or node.op not in ("if", "and", "or", "comprehension"):
+            return None
+    return node.result if isinstance(node, Node) and len(node.results) == 1 else None
+
+
+def _is_inside_expression(value: Value) -> bool:
+    """Whether a value is no variable of the user's function: those of inlined ones come in with an expression."""
+    return not value.name or "." in value.name
 
 
 def _is_statement(node: Node) -> bool:

@@ -18,9 +18,8 @@ from gjit import settings
 from gjit.cuda_kernels.dialect import NATIVE, Dialect, with_vector_math
 from gjit.errors import CompileError
 
-OPTIONS = (
-    "-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC",
-)  # fmt: skip
+_WORDS = "-std=c++17 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -shared -fPIC"
+OPTIONS = tuple(_WORDS.split())
 """Vector code for this processor, with the values that IEEE arithmetic gives: nothing is contracted or reassociated."""
 _ONE_WAY = ("--param", "vect-max-peeling-for-alignment=0")
 """Elements go into the same registers wherever their array begins, so that a call gives the same bits each time."""

@@ -28,7 +28,8 @@ SWAPPING: dict[str, Callable] = {"operator.add": operator.add, "operator.mul": o
 def nameless_values(body: Block) -> frozenset[Value]:
     """The values of a region that its twin prints inside the expression that uses them: temporaries that die there."""
     folding = fold(body, Graph("region"), analyse(body))
-    return frozenset(folding.folded - folding.shared)
+    found = folding.folded - folding.shared - folding.named.keys()
+    return frozenset(value for value in found if not value.name)
 
 
 def is_swapped(node: Node, left: Item, right: Item, nameless: frozenset[Value]) -> bool:

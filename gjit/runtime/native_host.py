@@ -25,7 +25,9 @@ import numpy as np
 
 from gjit.cuda_kernels.program import Meaning
 from gjit.ir.graph import Constant, Value
-from gjit.runtime.native_launch import Launch, number
+from gjit.runtime.layout import is_disturbed_by
+from gjit.runtime.native_launch import Launch, alike, number
+from gjit.runtime.scalars import Fallback
 
 
 @dataclass(slots=True)
@@ -38,9 +40,10 @@ class HostFunctions:
 
 
 def host_functions(launch: Launch, parameters: list[Value], inputs: tuple[object, ...]) -> HostFunctions | None:
-    """The functions for the inputs that a launch was made for; None where it does more than make fresh results."""
+    """The functions for the inputs that a launch was made for; None where steps run on NumPy before it, or the index of
+    a store is an input."""
     draft = launch.draft
-    if draft.before or draft.written or draft.store is not None:
+    if draft.before or (draft.store is not None and not isinstance(draft.store[0].node.inputs[1], Constant)):
         return None
     return _Writer(launch, parameters, inputs).functions()
 
@@ -53,9 +56,23 @@ class _Writer:
     namespace: dict[str, object] = field(default_factory=dict)
 
     def functions(self) -> HostFunctions:
-        launch, names = self.launch, ", ".join(self._parameter(value) for value in self.parameters)
-        self.namespace.update(ndarray=np.ndarray, empty=np.empty, pack=launch.pack, run=launch.run_ranges)
-        self.namespace.update(kernel=launch.native.run, combine=launch.native.combine, total=launch.total, number=number)
+        launch = self.launch
+        names = ", ".join(self._parameter(value) for value in self.parameters)
+        self.namespace.update(
+            ndarray=np.ndarray,
+            empty=np.empty,
+            copyto=np.copyto,
+            shared=np.may_share_memory,
+            disturbed=is_disturbed_by,
+            alike=alike,
+            number=number,
+            Fallback=Fallback,
+            pack=launch.pack,
+            kernel=launch.native.run,
+            run=launch.run_ranges,
+            combine=launch.native.combine,
+            total=launch.total,
+        )
         guard = " and ".join(map(self._guard, self.parameters, self.inputs))
         lines = [f"def matches({names}):", f"    return {guard}", "", f"def launch({names}):"]
         lines += [f"    {line}" for line in self._launch_lines()]
@@ -65,7 +82,8 @@ class _Writer:
 
     def _launch_lines(self) -> list[str]:
         launch = self.launch
-        lines = [
+        lines = [*self._target_lines(), *self._written_lines()]
+        lines += [
             f"made_{name} = empty({shape}, {self._bound(dtype)}, {order!r})"
             for name, (shape, dtype, order) in launch.fresh.items()
         ]
@@ -78,7 +96,38 @@ class _Writer:
         lines.append(f"kernel(arguments, None, 0, {launch.units})" if is_plain else "run(arguments)")
         if launch.native.combine is not None:
             lines.append(f"combine(arguments, {launch.units})")
+        if launch.draft.store is not None:
+            lines += ["if made is not target:", "    copyto(target, made)"]
         return [*lines, f"return {self._results()}"]
+
+    def _target_lines(self) -> list[str]:
+        """The view that is stored into; where storing would disturb what is read, a temporary takes its place."""
+        draft = self.launch.draft
+        if draft.store is None:
+            return []
+        owner, index, _ = draft.store[0].node.inputs
+        tests = [f"disturbed({self._live(value)}, target)" for value in self._read_arrays()]
+        return [
+            f"target = {self._live(owner)}[{self._bound(index.value)}]",
+            "if not target.flags.writeable:",
+            "    raise Fallback",
+            f"made = alike(target) if {' or '.join(tests) or 'False'} else target",
+        ]
+
+    def _written_lines(self) -> list[str]:
+        """What is written in place shares memory with nothing else."""
+        draft, lines = self.launch.draft, []
+        for value in draft.written.values():
+            name = self._live(value)
+            others = dict.fromkeys(each for each in (*self._read_arrays(), *draft.written.values()) if each is not value)
+            names = [self._live(each) for each in others] + ["target"] * (draft.store is not None)
+            tests = [f"not {name}.flags.writeable", *(f"shared({name}, {other})" for other in names)]
+            lines += [f"if {' or '.join(tests)}:", "    raise Fallback"]
+        return lines
+
+    def _read_arrays(self) -> list[Value]:
+        program, sources = self.launch.draft.program, self.launch.draft.sources
+        return list(dict.fromkeys(sources[array.name] for array in program.arrays))
 
     def _slots(self):
         for meaning, slot in zip(self.launch.native.kernel.fields, self.launch.slots, strict=True):
@@ -92,7 +141,10 @@ class _Writer:
                 yield f"id({self._array(slot)})"
 
     def _array(self, name: str) -> str:
-        return f"made_{name}" if name in self.launch.fresh else self._live(self.launch.draft.sources[name])
+        draft = self.launch.draft
+        if draft.store is not None and name == draft.store[1]:
+            return "made"
+        return f"made_{name}" if name in self.launch.fresh else self._live({**draft.sources, **draft.written}[name])
 
     def _number(self, name: str, dtype: np.dtype) -> str:
         source = self.launch.draft.sources[name]
@@ -108,14 +160,20 @@ class _Writer:
                 results.append(self._live(key))
             else:
                 results.append(f"made_{key}" if kind == "fresh" else f"total({key!r}, parts_{key}[0])")
-        return ", ".join(results)
+        return ", ".join(results) or "None"
 
     def _guard(self, value: Value, found: object) -> str:
         name, kind = self._parameter(value), self._bound(type(found))
         if type(found) is not np.ndarray:
             return f"type({name}) is {kind}"
-        layout = f"{name}.shape == {found.shape} and {name}.strides == {found.strides}"
-        return f"type({name}) is {kind} and {name}.dtype is {self._bound(found.dtype)} and {layout} and {name}.flags.aligned"
+        tests = [
+            f"type({name}) is {kind}",
+            f"{name}.dtype is {self._bound(found.dtype)}",
+            f"{name}.shape == {found.shape}",
+            f"{name}.strides == {found.strides}",
+            f"{name}.flags.aligned",
+        ]
+        return " and ".join(tests)
 
     def _live(self, value: Value) -> str:
         return self._bound(value.value) if isinstance(value, Constant) else self._parameter(value)

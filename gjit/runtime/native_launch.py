@@ -16,7 +16,7 @@ from gjit.runtime.layout import Order, Shape, is_disturbed_by
 from gjit.runtime.native import NativeKernel, native_kernel
 from gjit.runtime.native_program import Draft
 from gjit.runtime.pool import scratch
-from gjit.runtime.region_values import Item, Step, Unsupported
+from gjit.runtime.region_values import Item, Unsupported
 from gjit.runtime.scalars import Fallback, loop_scalar
 from gjit.runtime.threads import run_on_threads
 
@@ -100,7 +100,7 @@ class Launch:
                 raise Fallback
         if target is not None:
             is_disturbing = any(is_disturbed_by(array, target) for array in read.values())
-            operands[draft.store[1]] = _alike(target) if is_disturbing else target
+            operands[draft.store[1]] = alike(target) if is_disturbing else target
         return target
 
     def _target(self, values: dict[Value, object]) -> np.ndarray:
@@ -249,7 +249,7 @@ def number(value: object, dtype: np.dtype) -> tuple[object, ...]:
     return (number.real, number.imag) if dtype.kind == "c" else (number,)
 
 
-def _alike(array: np.ndarray) -> np.ndarray:
+def alike(array: np.ndarray) -> np.ndarray:
     """A new array with the strides of another; between its elements lies what nobody reads."""
     span = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
     return np.ndarray(array.shape, array.dtype, np.empty(span + array.itemsize, np.uint8).data, 0, array.strides)

@@ -100,7 +100,8 @@ class _Stacker(Targets):
         inline = self._nested(node)
         if node.blocks:
             used = self.flow.free.get(node, ())
-            self.spill(stack, single, [value for value in stack if value in used])
+            first = stack[-1:] if node.op in ("if", "and", "or") and stack[-1:] == node.inputs[:1] else []
+            self.spill(stack, single, [value for value in stack if value in used and value not in first])
         self.consume(node, stack, single)
         if node.op in ("comprehension.for", "comprehension.if"):
             self._clause(node, stack)

@@ -61,7 +61,8 @@ def loops(op: Op) -> list[tuple[np.dtype, ...]]:
     if op.name.endswith("astype"):
         return list(itertools.product(DTYPES, DTYPES))
     if op.name == "numpy.where":
-        return [(np.dtype(bool), dtype, dtype, dtype) for dtype in DTYPES]
+        conditions = [(dtype, *[np.dtype("d")] * 3) for dtype in DTYPES[1:]]
+        return [(np.dtype(bool), dtype, dtype, dtype) for dtype in DTYPES] + conditions
     if op.name.endswith("clip"):
         return [(dtype,) * 4 for dtype in DTYPES]
     return [(dtype, op.function(np.ones(1, dtype)).dtype) for dtype in DTYPES if dtype.kind in op.kinds]

@@ -1,4 +1,7 @@
-"""The text of one kernel of each shape, word for word. `python -m tests.cuda_kernels.test_kernel_texts --update` writes it."""
+"""The text of one kernel of each shape, word for word.
+
+`python -m tests.cuda_kernels.test_kernel_texts --update` writes the golden files.
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ def is_close(case: Case, got: np.ndarray, wanted: np.ndarray, operands: list[np.
         size = np.maximum(np.abs(wanted.real), np.abs(wanted.imag))
         if case.op.name in CANCELLING:
             size = np.maximum(size, np.abs(operands).max(axis=0))
-        near = np.abs(got.astype("G") - wanted.astype("G")) <= LOOSE.get(case.op.name, MOST_ULP) * np.spacing(size).astype("g")
+        bound = LOOSE.get(case.op.name, MOST_ULP) * np.spacing(size).astype("g")
+        near = np.abs(got.astype("G") - wanted.astype("G")) <= bound
     missing = ~np.isfinite(got) & ~np.isfinite(wanted) & (wanted.dtype.kind == "c")
     return near | (got == wanted) | (np.isnan(got) & np.isnan(wanted)) | missing
 

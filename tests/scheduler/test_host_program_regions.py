@@ -171,7 +171,7 @@ def test_what_waits_without_a_name_gets_none_from_a_variable_behind_it():
       return %3
     }}"""
     assert "return numpy_exp(x) * numpy_multiply((getitem := y[0]), getitem)" in program_of(text, operator="mul").source
-    assert "    getitem = y[0]\n" in program_of(text, operator="sub").source
+    assert "    getitem = y[0]\n" in program_of(text, operator="mod").source
 
 
 def test_a_region_reads_no_input_twice_from_an_expression():

@@ -15,6 +15,7 @@ import pytest
 
 import gjit
 import tests.semantics.programs
+from gjit.runtime import tile_plan
 from gjit.testing import assert_same_as_numpy
 from tests.semantics.programs.program import Program
 from tests.semantics.support import check_text
@@ -42,6 +43,12 @@ def compiled(function: Callable) -> gjit.CompiledFunction:
 
 def arguments_of(program: Program, size: int) -> tuple:
     return program.make_arguments(size, np.random.default_rng(zlib.crc32(program.name.encode()) + size))
+
+
+@pytest.fixture(autouse=True)
+def tiles_of_the_largest_arrays(monkeypatch):
+    """The largest size of each program runs tile by tile, where plain calls are about as fast, too."""
+    monkeypatch.setattr(tile_plan, "MINIMUM_BYTES", 1 << 18)
 
 
 @pytest.mark.parametrize(("program", "size"), PROGRAMS_AND_SIZES)

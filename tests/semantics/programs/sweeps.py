@@ -147,5 +147,5 @@ def advection_arguments(size, rng):
 PROGRAMS = [
     Program(alternating_directions, lambda size, rng: (3, rng.random((size, size))), (2, 3, 40, 150)),
     Program(vertical_advection, advection_arguments, (1, 6, 60)),
-    Program(deriche, lambda size, rng: (0.25, rng.random((size, size + 3))), (2, 20, 400), tiled=True),
+    Program(deriche, lambda size, rng: (0.25, rng.random((size, size + 3))), (2, 20, 400)),
 ]

@@ -219,7 +219,7 @@ PROGRAMS = [
     Program(third_positional_output, one(3), SIZES),
     Program(halve_until_empty, one(1), SIZES, tiled=True),
     Program(drop_until_empty, lambda size, rng: (rng.random(size), 1.5), SIZES, tiled=True),
-    Program(grow, one(1), SIZES, tiled=True),
+    Program(grow, one(1), SIZES),
     Program(shape_assignment, lambda size, rng: (rng.random(2 * size), 2), SIZES),
     Program(bare_strings, one(1), SIZES, tiled=True),
     Program(shifted_slices, one(1), (2, 3, 50, 200_000), tiled=True),

@@ -1,0 +1,49 @@
+"""Names of values in generated C++: the user's where they can be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from gjit.ir.graph import Value
+
+_WORDS = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
+    const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false float
+    for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast return short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq requires concept linux unix i row block start stop begin end arguments scratch
+    smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
+    bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
+"""
+_RESERVED = frozenset(_WORDS.split())
+"""Words of C++ and of the generated text that no value may be called."""
+_OWN = re.compile(r"_|np_|extent_\d|index_\d|rest_\d|.*_(data|row|step|block|parts|partials|stride_\d+)$")
+"""What generated text calls its own."""
+
+
+@dataclass(slots=True)
+class Names:
+    """Gives each value a name of its own.
+
+    >>> names = Names()
+    >>> [names.of(Value(name="x")), names.of(Value(name="x")), names.of(Value(name="double")), names.of(Value())]
+    ['x', 'x0', 'double0', 't0']
+    """
+
+    taken: set[str] = field(default_factory=set)
+
+    def of(self, value: Value) -> str:
+        """The user's name for a value, or one that begins with `t`."""
+        name = re.sub(r"\W", "_", value.name, flags=re.ASCII)
+        return self.unique(name if name and not name[0].isdigit() else "t")
+
+    def unique(self, name: str) -> str:
+        """This name, with a number where it is taken."""
+        stem = f"v{name}" if _OWN.match(name) else name
+        found, number = stem, 0
+        while found in self.taken or found in _RESERVED or found == "t":
+            found, number = f"{stem}{number}", number + 1
+        self.taken.add(found)
+        return found
