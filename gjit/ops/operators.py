@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _row(name: str, symbol: str, function: Callable, ufunc: np.ufunc | None = No
     table.add(Op(name=f"operator.{name}", kind=Kind.OPERATOR, **rest))
 
 
-_function: Callable
+_function: Any  # what mypy joins different callables to cannot be called
 for _name, (_symbol, _function, _augmented, _ufunc, _effects) in BINARY.items():
     _types = _OWN_RULES.get(_name) or binary_types(_function, _ufunc)
     _row(_name, _symbol, _function, _ufunc, types=_types, effects=_effects)

@@ -7,7 +7,7 @@ every run of the program, and the cost is a small multiple of the size of the gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -88,7 +88,7 @@ class Inference:
     def _simple(self, node: Node) -> None:
         rule = _RULES.get(node.op)
         if rule is not None:
-            types: list[Type] = rule(self, node)
+            types = rule(self, node)
         elif any(value.type == UNREACHED for value in node.inputs):
             types = [UNREACHED] * len(node.results)
         else:
@@ -260,7 +260,7 @@ _WALKS = {
     "function": Inference._function,
     "invoke": Inference._invoke,
 }
-_RULES = {
+_RULES: dict[str, Callable[[Inference, Node], list[Type]]] = {
     "suspend": Inference._suspend,
     "suspend.from": Inference._suspend,
     "cell": lambda inference, node: [CELL],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -51,7 +52,7 @@ MOST_CLOSURES = 32
 
 _UNKNOWN: Any = object()
 
-generated: dict[int, types.CodeType] = {}
+generated: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 """Code objects of host programs by id: functions with this code are gjit's own and are called as they are."""
 
 

@@ -211,3 +211,22 @@ def test_closures_met_at_run_time_are_not_kept_for_ever():
         compiled(make(), 1.0)
     gc.collect()
     assert reference() is None
+
+
+def test_compiled_functions_are_released_with_everything_they_made():
+    import gc
+    import weakref
+
+    from gjit.runtime.dynamic import generated
+
+    def make(k):
+        compiled = gjit.script(lambda x, f: np.sqrt(f(x * k)) + 1.0)
+        compiled(np.ones(3), parity)
+        return weakref.ref(compiled._compiled)
+
+    gc.collect()
+    before = len(generated)
+    references = [make(k) for k in range(5)]
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 5
+    assert len(generated) == before
