@@ -138,3 +138,19 @@ def test_hooks_are_seen_inside_scripted_code(network):
 
     assert np.array_equal(run(network.first, X), np.zeros((2, 3)))
     assert run.statistics.host_calls == 0
+
+
+def test_each_set_of_options_has_compiled_classes_of_its_own():
+    class Refusing(gjit.Module):
+        def forward(self, x):
+            return unscriptable(x)
+
+    x = np.ones(3)
+    assert gjit.script(Refusing())(x).tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(gjit.UnsupportedError):
+        gjit.script(Refusing(), strict=True)(x)
+    assert gjit.script(Refusing())(x).tolist() == [2.0, 2.0, 2.0]
+
+
+def unscriptable(x):
+    return eval("x + 1")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Access, Array, KernelProgram, Literal, Operand, Operation, Output
+from gjit.cuda_kernels.program import Access, Array, KernelProgram, Literal, Operand, Operation, Output, Step
 from gjit.ops.kernels import c_type, cast_text
 
 INDENT = "    "
@@ -31,7 +31,7 @@ def literal(value: np.generic) -> str:
     if kind == "f":
         return f"({name}){_float(float(value))}"
     number = int(value)
-    if kind == "i" and number == np.iinfo(value.dtype).min:
+    if kind == "i" and number == -(1 << 8 * value.dtype.itemsize - 1):
         return f"({name})({number + 1} - 1)"
     return f"({name}){number}{'u' if kind == 'u' else ''}"
 
@@ -76,7 +76,7 @@ class Texts:
         return f"{place(output.array, index)} = {self.operand(output.value, output.array.dtype)};"
 
 
-def source_line(step: object) -> str:
+def source_line(step: Step) -> str:
     """The user's line, fit for a comment."""
     text = step.span.text().strip() if step.span is not None else ""
     return text.rstrip("\\").rstrip().replace("??/", "")

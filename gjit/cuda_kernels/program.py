@@ -55,11 +55,20 @@ class Number:
     dtype: np.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A number that is part of the program."""
+    """A number that is part of the program. Two are equal where their bits are: 0.0 is not -0.0, NaN is itself."""
 
     value: np.generic
+
+    def _key(self) -> tuple[str, bytes]:
+        return self.value.dtype.char, self.value.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
 
 Operand = str | Literal
@@ -152,7 +161,8 @@ class KernelProgram:
 
     def dtypes(self) -> dict[str, np.dtype]:
         """The dtype of each value by its name."""
-        known = {item.name: item.dtype for item in (*self.arrays, *self.numbers)}
+        known = {array.name: array.dtype for array in self.arrays}
+        known.update((number.name, number.dtype) for number in self.numbers)
         known.update((step.result, step.dtype) for step in self.steps)
         return known
 

@@ -68,7 +68,8 @@ class _Planner:
             targets = [step.operand for step in sweep.reductions] + [output.value for output in sweep.stores]
             needed = self._needed(targets, depth, firsts, made)
             sweep.loads = [array for name, array in self.arrays.items() if name in needed]
-            sweep.operations = [step for step in self.program.steps if step.result in needed]
+            operations = (step for step in self.program.steps if isinstance(step, Operation))
+            sweep.operations = [step for step in operations if step.result in needed]
         return made
 
     def _between(self, depth: int) -> list[Operation]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import weakref
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gjit.marks import EXPORT_MARK
 from gjit.module.base import Module
-from gjit.module.scripted import ScriptModule
+from gjit.module.scripted import ScriptModule, Stages
 
 M = TypeVar("M", bound=Module)
-Script = Callable[[types.FunctionType], Any]
+Script = functools.partial
+"""Compiles a Python function; its keywords are the options."""
 
-_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+_classes: weakref.WeakKeyDictionary[type, dict[tuple, type]] = weakref.WeakKeyDictionary()
 
 
 def compile_module(module: M, script: Script) -> M:
@@ -56,32 +57,17 @@ class _Compiler:
 
 
 def compiled_class(cls: type, script: Script) -> type:
-    """A subclass of a module's class with compiled entry points; one for each class."""
+    """A subclass of a module's class with compiled entry points; one for each class and the options of `script`."""
     if issubclass(cls, ScriptModule):
         return cls
-    known = _classes.get(cls)
-    if known is None:
+    made = _classes.setdefault(cls, {})
+    options = tuple(script.keywords.items())
+    if options not in made:
         names = [name for name in dir(cls) if _is_entry_point(name, getattr(cls, name, None))]
         members: dict[str, Any] = {name: script(getattr(cls, name)) for name in names}
         members["__module__"], members["__doc__"] = cls.__module__, cls.__doc__
-        known = _classes[cls] = type(cls.__name__, (cls, _Stages), {"__qualname__": cls.__qualname__, **members})
-    return known
-
-
-class _Stages:
-    """What a compiled module shows of its `forward`."""
-
-    forward: Any
-
-    @property
-    def graph(self) -> Any:
-        """The captured graph of `forward`."""
-        return self.forward.graph
-
-    @property
-    def code(self) -> str:
-        """The generated host programs of `forward`, as Python source."""
-        return self.forward.code
+        made[options] = type(cls.__name__, (cls, Stages), {"__qualname__": cls.__qualname__, **members})
+    return made[options]
 
 
 def _is_entry_point(name: str, member: object) -> bool:

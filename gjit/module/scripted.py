@@ -84,8 +84,10 @@ def script_method(function: Callable) -> ScriptMethod:
     return ScriptMethod(function)
 
 
-class ScriptModule(Module):
-    """A module whose methods marked by `script_method` are compiled from their source."""
+class Stages:
+    """What a module whose `forward` is compiled shows of it."""
+
+    forward: Any
 
     @property
     def graph(self) -> Graph:
@@ -96,3 +98,7 @@ class ScriptModule(Module):
     def code(self) -> str:
         """The generated host programs of `forward`, as Python source."""
         return self.forward.code
+
+
+class ScriptModule(Stages, Module):
+    """A module whose methods marked by `script_method` are compiled from their source."""

@@ -30,14 +30,19 @@ class Region(Protocol):
 
 
 MakeRegion = Callable[[Node, Callable, RegionSource], Region]
+LeastElements = Callable[[Node], int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine: `make_region` makes a region of a node and its twin; smaller arrays run the twin in place."""
+    """One engine.
+
+    make_region     makes a region of a node and its twin
+    least_elements  of a region node: smaller arrays run the twin in place; None where plain calls are always as fast
+    """
 
     name: str
-    minimum_elements: int
+    least_elements: LeastElements
     make_region: MakeRegion
 
 
@@ -65,9 +70,10 @@ def check_device(device: str | None) -> None:
 def engine_named(name: str) -> Engine:
     """The engine `numpy` or `native`."""
     if name == "numpy":
-        return Engine(name, tiles.MINIMUM_ELEMENTS, TiledRegion)
+        return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])
-    return Engine(name, module.MINIMUM_ELEMENTS, _or_tiles(module.make_region))
+    minimum: int = module.MINIMUM_ELEMENTS
+    return Engine(name, lambda region: minimum, _or_tiles(module.make_region))
 
 
 def _or_tiles(make_region: Callable) -> MakeRegion:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import logging
+import os
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,11 +32,6 @@ class Counters:
     cache_hits: int = 0
 
 
-counters = Counters()
-_libraries: dict[str, ctypes.CDLL | CompileError] = {}
-_lock = threading.Lock()
-
-
 @dataclass(frozen=True, slots=True)
 class NativeKernel:
     """A kernel that can be called.
@@ -47,8 +44,15 @@ class NativeKernel:
 
     kernel: Kernel
     source: str
-    run: ctypes._CFuncPtr
-    combine: ctypes._CFuncPtr | None
+    run: Callable[..., None]
+    combine: Callable[..., None] | None
+
+
+counters = Counters()
+_libraries: dict[str, ctypes.CDLL | CompileError] = {}
+_kernels: dict[KernelProgram, NativeKernel] = {}
+_KEPT_KERNELS = 4096
+_lock = threading.Lock()
 
 
 def is_available() -> bool:
@@ -57,7 +61,16 @@ def is_available() -> bool:
 
 
 def native_kernel(program: KernelProgram) -> NativeKernel:
-    """Emit, compile and load; CompileError where the compiler refuses the text."""
+    """Emit, compile and load, once in a process; CompileError where the compiler refuses the text."""
+    found = _kernels.get(program)
+    if found is None:
+        if len(_kernels) >= _KEPT_KERNELS:
+            _kernels.clear()
+        found = _kernels[program] = _made(program)
+    return found
+
+
+def _made(program: KernelProgram) -> NativeKernel:
     compiler = find_compiler()
     if compiler is None:
         raise CompileError("there is no C++ compiler")
@@ -139,3 +152,13 @@ def _finds_data() -> bool:
     if object.__basicsize__ != 16:
         return False
     return ctypes.c_void_p.from_address(id(sample) + 16).value == sample.ctypes.data
+
+
+def _forget_lock() -> None:
+    """A forked child has none of its parent's threads, and one of them may hold the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)

@@ -119,8 +119,9 @@ class _Writer:
         draft, lines = self.launch.draft, []
         for value in draft.written.values():
             name = self._live(value)
-            others = dict.fromkeys(each for each in (*self._read_arrays(), *draft.written.values()) if each is not value)
-            names = [self._live(each) for each in others] + ["target"] * (draft.store is not None)
+            others = dict.fromkeys((*self._read_arrays(), *draft.written.values()))
+            names = [self._live(each) for each in others if each is not value]
+            names += ["target"] * (draft.store is not None)
             tests = [f"not {name}.flags.writeable", *(f"shared({name}, {other})" for other in names)]
             lines += [f"if {' or '.join(tests)}:", "    raise Fallback"]
         return lines

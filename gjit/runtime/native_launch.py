@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Launch:
     units          how many elements, rows or blocks there are; ranges for threads begin at multiples of `grain`
     is_large       whether threads pay
     scratch_bytes  for the row buffers of one thread
-    functions      its generated host functions, where it has some
+    functions      its generated host functions, where it has some, and how often it was used before
     """
 
     draft: Draft
@@ -52,6 +53,7 @@ class Launch:
     is_large: bool
     scratch_bytes: int
     functions: object = None
+    uses: int = 0
 
     def run(self, parameters: list[Value], inputs: tuple[object, ...]) -> object:
         """One value, a tuple of several, or None; raises Fallback before anything is written."""
@@ -70,6 +72,21 @@ class Launch:
             np.copyto(target, operands[draft.store[1]])
         return self._results(operands, values)
 
+    def is_line(self, inputs: tuple[object, ...]) -> bool:
+        """Whether the launch for another shape differs in its one extent alone, for inputs of the same `line_key`."""
+        draft, shape = self.draft, shape_of(inputs)
+        is_plain = not draft.before and draft.store is None and draft.space.rank == 1
+        has_constants = any(isinstance(value, Constant) for value in draft.sources.values())
+        are_like = all(fresh[0] == shape and fresh[2] == "C" for fresh in self.fresh.values())
+        return is_plain and not has_constants and are_like and line_key(inputs) is not None
+
+    def with_shape(self, shape: Shape) -> Launch:
+        """The launch for arrays of another shape."""
+        space = replace(self.draft.space, extents=(math.prod(shape),))
+        draft = replace(self.draft, space=space)
+        fresh = {name: (shape, dtype, order) for name, (_, dtype, order) in self.fresh.items()}
+        return _launch_of(draft, self.native, self.pack, fresh)
+
     def _run_before(self, values: dict[Value, object]) -> None:
         """The steps on less than the whole, through NumPy; what they raise the twin raises where it belongs."""
         with np.errstate(all="ignore"):
@@ -78,6 +95,8 @@ class Launch:
                     found = values[step.node.result] = _call(step.node, values)
                 except (ArithmeticError, ValueError, TypeError):
                     raise Fallback from None
+                if not isinstance(found, np.ndarray | np.generic):
+                    print(step, [values.get(v,v) for v in step.node.inputs])
                 if found.dtype != step.result.dtype or found.shape != step.result.shape:
                     raise Fallback
                 if found.shape and found.strides != step.result.strides:
@@ -174,23 +193,43 @@ class Launch:
 def prepare(draft: Draft) -> Launch:
     """Compile the kernel of a draft and lay out its arguments; CompileError where the compiler refuses it."""
     native = native_kernel(draft.program)
-    fields = native.kernel.fields
-    space, program = draft.space, draft.program
+    pack = struct.Struct("".join(map(_format, native.kernel.fields))).pack
+    fresh = {name: (item.shape, item.dtype, _memory_order(item)) for name, item in draft.fresh.items()}
+    return _launch_of(draft, native, pack, fresh)
+
+
+def _launch_of(draft: Draft, native: NativeKernel, pack: Callable[..., bytes], fresh: dict) -> Launch:
+    space, program, kernel = draft.space, draft.program, native.kernel
     units, grain = (space.rows, 1) if space.rank > 1 else (space.size, _GRAIN)
     if program.totals and space.rank == 1:
         units, grain = -(-space.size // BLOCK), 1
-    row_bytes = sum(dtype.itemsize for dtype in native.kernel.buffers) * -(-space.extents[-1] // 64) * 64
-    return Launch(
-        draft,
-        native,
-        struct.Struct("".join(map(_format, fields))).pack,
-        [_slot(each, draft) for each in fields],
-        {name: (item.shape, item.dtype, _memory_order(item)) for name, item in draft.fresh.items()},
-        units,
-        grain,
-        space.size * len(program.steps) >= THREADED_WORK,
-        row_bytes,
-    )
+    row_bytes = sum(dtype.itemsize for dtype in kernel.buffers) * -(-space.extents[-1] // 64) * 64
+    slots = [_slot(each, draft) for each in kernel.fields]
+    is_large = space.size * len(program.steps) >= THREADED_WORK
+    return Launch(draft, native, pack, slots, fresh, units, grain, is_large, row_bytes)
+
+
+def shape_of(inputs: tuple[object, ...]) -> Shape:
+    """The shape of the first array that has axes."""
+    return next((value.shape for value in inputs if type(value) is np.ndarray and value.shape), ())
+
+
+def line_key(inputs: tuple[object, ...]) -> tuple | None:
+    """What a launch over one axis depends on besides the extent; None unless all arrays have one shape, and are
+    contiguous or one-dimensional.
+    """
+    shape, parts = shape_of(inputs), []
+    for value in inputs:
+        parts.append(type(value))
+        if type(value) is not np.ndarray:
+            continue
+        parts += (value.dtype, value.dtype.char, value.ndim)
+        if value.shape:
+            is_contiguous = value.flags.c_contiguous
+            if value.shape != shape or not (is_contiguous or value.ndim == 1):
+                return None
+            parts.append(None if is_contiguous else value.strides)
+    return tuple(parts) if math.prod(shape) > 1 else None
 
 
 def _format(field: Field) -> str:

@@ -14,7 +14,7 @@ from gjit.ir.graph import Node
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.native import is_available
 from gjit.runtime.native_host import HostFunctions, host_functions
-from gjit.runtime.native_launch import Launch, prepare
+from gjit.runtime.native_launch import Launch, line_key, prepare, shape_of
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.region_values import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
@@ -22,6 +22,7 @@ from gjit.runtime.scalars import Fallback
 MINIMUM_ELEMENTS = 1 << 8
 """Below this many elements plain calls are as fast as the call of a kernel."""
 _KEPT_LAUNCHES = 512
+_USES_BEFORE_FUNCTIONS = 8
 _WEAK = frozenset(WEAK_TYPES)
 
 
@@ -36,7 +37,18 @@ class NativeRegion:
     `tiled` and `fallbacks` count how calls have run.
     """
 
-    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_launches", "_indices", "_parameters", "_last")
+    __slots__ = (
+        "node",
+        "twin",
+        "source",
+        "tiled",
+        "fallbacks",
+        "_launches",
+        "_lines",
+        "_last",
+        "_indices",
+        "_parameters",
+    )
 
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
@@ -50,6 +62,7 @@ class NativeRegion:
         self._indices = frozenset(place for place, value in enumerate(body.parameters) if value in indices)
         self._launches: dict[tuple, Launch | None] = {}
         self._last: HostFunctions | None = None
+        self._lines: dict[tuple | None, Launch] = {}
 
     def __call__(self, *inputs: object) -> object:
         last = self._last
@@ -69,7 +82,7 @@ class NativeRegion:
             try:
                 launch = self._launches[key] if key in self._launches else self._prepare(key, inputs)
                 if launch is not None:
-                    self._last = launch.functions
+                    self._last = self._functions(launch, inputs)
                     results = launch.run(self._parameters, inputs)
                     self.tiled += 1
                     return results
@@ -86,8 +99,17 @@ class NativeRegion:
     def _prepare(self, key: tuple, inputs: tuple[object, ...]) -> Launch | None:
         if len(self._launches) >= _KEPT_LAUNCHES:
             self._launches.clear()
-        self._launches[key] = launch = self._make(inputs)
+        known = self._lines.get(line_key(inputs))
+        launch = known.with_shape(shape_of(inputs)) if known is not None else self._make(inputs)
+        self._launches[key] = launch
         return launch
+
+    def _functions(self, launch: Launch, inputs: tuple[object, ...]) -> HostFunctions | None:
+        """Generated when a launch has been used often enough to pay for them."""
+        launch.uses += 1
+        if launch.uses == _USES_BEFORE_FUNCTIONS:
+            launch.functions = host_functions(launch, self._parameters, inputs)
+        return launch.functions
 
     def _make(self, inputs: tuple[object, ...]) -> Launch | None:
         if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
@@ -99,7 +121,8 @@ class NativeRegion:
         except CompileError as error:
             settings.log(logging.WARNING, "a region runs on NumPy: %s", error)
             return None
-        launch.functions = host_functions(launch, self._parameters, inputs)
+        if launch.is_line(inputs):
+            self._lines[line_key(inputs)] = launch
         return launch
 
 

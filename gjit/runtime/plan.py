@@ -32,7 +32,7 @@ class Plan:
     graphs     the typed graphs, with regions: the entry's and those of called functions
     programs   their host programs
     function   the generated function of the entry
-    regions    the regions of all of them
+    regions    those regions of all of them that the engine gains on for arrays of some size
     """
 
     name: str
@@ -63,9 +63,10 @@ def build_plan(
     """The plan for calls of the graph `entry` with arguments of these types."""
     graph = program.functions[entry]
     variants = Variants.build(program.functions, entry, types)
+    formed = 0
     for each in variants.graphs.values():
         with blame("form_regions", each):
-            form_regions(each)
+            formed += form_regions(each)
     maker = _Maker(program, variants, engine, dynamic)
     functions = {}
     for name, each in variants.graphs.items():
@@ -75,7 +76,7 @@ def build_plan(
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
     plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
     statistics.compilations += len(functions)
-    statistics.regions = len(plan.regions)
+    statistics.regions = formed
     statistics.tiled_regions.extend(plan.regions)
     _dump(plan)
     return plan
@@ -104,7 +105,7 @@ class _Maker:
     def make(self, name: str) -> types.FunctionType:
         owner = self.program.owners.get(self.variants.origins[name])
         namespace = owner.__globals__ if owner is not None else {"__builtins__": builtins, "__name__": "gjit"}
-        printed = host_program(self.variants.graphs[name], Environment(namespace, self.engine.minimum_elements))
+        printed = host_program(self.variants.graphs[name], Environment(namespace, self.engine.least_elements))
         self.programs[name] = printed
         bindings: dict[str, object] = {here: self.cells[other] for here, other in printed.functions.items()}
         bindings.update({here: _HELPERS[helper](self.dynamic) for here, helper in printed.helpers.items()})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 from gjit.ir.graph import Constant, Node
 from gjit.runtime.region_items import WEAK_TYPES
 from gjit.runtime.scalars import Fallback
-from gjit.scheduler.fusible import Form, operation_of
 
 _WEAK = frozenset(WEAK_TYPES)
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
@@ -21,12 +23,10 @@ class RegionInputs:
     write a small part of a large array, at another place each time.
     """
 
-    __slots__ = ("has_rows", "_computed", "_owner", "_index", "_constant_index")
+    __slots__ = ("_computed", "_owner", "_index", "_constant_index")
 
     def __init__(self, node: Node):
         body = node.blocks[0]
-        forms = {operation.form for step in body if (operation := operation_of(step)) is not None}
-        self.has_rows = Form.ROWS in forms
         stores = [step for step in body if step.op == "setitem"]
         place = {value: position for position, value in enumerate(body.parameters)}
         self._owner = self._index = -1
@@ -40,13 +40,18 @@ class RegionInputs:
             apart = {value for value in (owner, index) if value.uses == {store: 1}}
         self._computed = tuple(at for at, value in enumerate(body.parameters) if value not in apart)
 
-    def are_large(self, inputs: tuple[object, ...], elements: int, size: int) -> bool:
-        """Whether an array of at least so many elements and bytes is computed with."""
+    def are_large(self, inputs: tuple[object, ...], elements: int) -> bool:
+        """Whether arrays are computed with that have, or broadcast to, at least so many elements."""
+        shapes = []
         for position in self._computed:
             value = inputs[position]
-            if type(value) is np.ndarray and value.size >= elements and value.nbytes >= size:
-                return True
-        return False
+            if type(value) is np.ndarray:
+                if value.size >= elements:
+                    return True
+                shapes.append(value.shape[::-1])
+        if len(set(shapes)) < 2:
+            return False
+        return math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1))) >= elements
 
     def target(self, inputs: tuple[object, ...]) -> np.ndarray | None:
         """The view that the store writes; Fallback where that is for the twin to find out."""

@@ -12,6 +12,7 @@ from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, tile_length
 from gjit.runtime.elision import is_swapped, reuses_operand
+from gjit.runtime.gain import size_factor
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
 from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_items import Item, Step, Unsupported
@@ -229,22 +230,14 @@ def _place(node, typing, arrangement, before, steps, store, deferred) -> Work:
 
 
 def _check_gain(work: Work, nameless: frozenset[Value]) -> None:
-    """Unsupported where plain calls are as fast: nothing would stay in the cache, or everything does anyway.
-
-    An array that is not made saves most, for fresh memory is slow; row reductions and selections make arrays of their
-    own for each tile.
-    """
+    """Unsupported where plain calls are as fast: nothing would stay in the cache, or everything does anyway."""
     arrangement = work.arrangement
     steps = [step for step in work.steps if step.operation.form is not Form.VIEW]
-    if len(steps) <= len(work.outputs):
-        raise Unsupported
     forms = {step.operation.form for step in steps}
     made = sum(1 for step in steps if step.out is None and step.result and not reuses_operand(step, nameless))
-    saves = made > len(work.outputs) or Form.STORE in forms
-    if not saves and len(steps) < 3:
-        raise Unsupported
-    factor = 4 if not saves else 2 if Form.ROWS in forms or Form.SELECT in forms else 1
-    if max(size_of(item.shape) * item.dtype.itemsize for item in arrangement.varying) < factor * MINIMUM_BYTES:
+    factor = size_factor(forms, len(steps), made, len(work.outputs))
+    largest = max(size_of(item.shape) * item.dtype.itemsize for item in arrangement.varying)
+    if factor is None or largest < factor * MINIMUM_BYTES:
         raise Unsupported
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gjit.ir.graph import Node, Value
-from gjit.runtime import tile_plan
+from gjit.runtime import gain, tile_plan
 from gjit.runtime.elision import nameless_values
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_inputs import RegionInputs
@@ -28,6 +28,12 @@ _MOST_DISCARDED = 3
 _Key = tuple
 
 
+def least_elements(region: Node) -> int | None:
+    """With fewer elements than this a region runs as fast op by op, as far as its types tell; None: with any number."""
+    found = gain.least_elements(region, tile_plan.MINIMUM_BYTES)
+    return None if found is None else max(found, MINIMUM_ELEMENTS)
+
+
 class TiledRegion:
     """One `region` node, callable with its inputs; gives what its twin gives, faster.
 
@@ -39,7 +45,7 @@ class TiledRegion:
     `tiled` and `fallbacks` count how calls have run. Plans are made for each signature (dtypes, shapes, strides) once.
     """
 
-    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_inputs", "_plans", "_credit", "_nameless")
+    __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_inputs", "_plans", "_credit", "_nameless", "_least")
 
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
@@ -51,10 +57,10 @@ class TiledRegion:
         self._plans: dict[_Key, Plan | None] = {}
         self._credit = _CREDIT
         self._nameless: frozenset[Value] | None = None
+        self._least = least_elements(node)
 
     def __call__(self, *inputs: object) -> object:
-        least = tile_plan.MINIMUM_BYTES << self._inputs.has_rows
-        if self._inputs.are_large(inputs, MINIMUM_ELEMENTS, least):
+        if self._least is not None and self._inputs.are_large(inputs, self._least):
             try:
                 return self._run(inputs)
             except Fallback:

@@ -11,8 +11,9 @@ from types import CellType
 
 import numpy as np
 
-from gjit.ir.graph import CaptureKind, CaptureSlot, Constant, Graph, Node
+from gjit.ir.graph import CaptureKind, CaptureSlot, Constant, Graph, Node, Value
 from gjit.ir.types import (
+    STR,
     ArrayType,
     DictType,
     ListType,
@@ -26,6 +27,11 @@ from gjit.ops.names import name_of
 from gjit.scheduler.naming import Names
 from gjit.scheduler.syntax import LOAD, call, load, number
 
+_TEXT_METHODS = frozenset(
+    {"capitalize", "casefold", "center", "expandtabs", "format", "join", "ljust", "lower", "lstrip", "removeprefix"}
+    | {"removesuffix", "replace", "rjust", "rstrip", "strip", "swapcase", "title", "translate", "upper", "zfill"}
+)
+"""The methods of a string that give a string."""
 _BUILT_IN = (ArrayType, DictType, ListType, ScalarType, SetType, TupleType)
 
 
@@ -35,7 +41,20 @@ def is_known_callee(node: Node) -> bool:
     if isinstance(callee, Constant):
         return True
     producer = callee.producer
-    return isinstance(producer, Node) and producer.op == "getattr" and _is_built_in(producer.inputs[0].type)
+    if not isinstance(producer, Node) or producer.op != "getattr":
+        return False
+    return _is_built_in(producer.inputs[0].type) or _is_text(producer.inputs[0])
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value is a string, or what methods make of one: `text.strip().lower()`."""
+    while value.type != STR:
+        made = value.producer
+        lookup = made.inputs[0].producer if isinstance(made, Node) and made.op == "call" else None
+        if not isinstance(lookup, Node) or lookup.op != "getattr" or lookup.attributes["name"] not in _TEXT_METHODS:
+            return False
+        value = lookup.inputs[0]
+    return True
 
 
 def _is_built_in(type_: Type) -> bool:
@@ -47,12 +66,12 @@ class Environment:
     """What the printer of a host program has to know besides the graph.
 
     globals           the dictionary that the printed function will have as its globals
-    minimum_elements  arrays smaller than this run the twin of a region in place
+    least_elements    of a region: smaller arrays run its twin in place; None leaves all to the twin
     calls_natively    whether a `call` node is printed as a plain call, rather than of `scripted(callee)`
     """
 
     globals: dict[str, object] = field(default_factory=dict)
-    minimum_elements: int = 16384
+    least_elements: Callable[[Node], int | None] = field(default=lambda region: 16384)
     calls_natively: Callable[[Node], bool] = is_known_callee
 
 

@@ -6,11 +6,12 @@ import ast
 
 import numpy as np
 
-from gjit.ir.graph import Block, Constant, Node, Value
-from gjit.ir.types import UNKNOWN, ArrayType
+from gjit.ir.graph import Block, Node, Value
+from gjit.ir.types import ArrayType
 from gjit.scheduler.flow import Flow, function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
+from gjit.scheduler.sizes import leaders, outer_extents
 from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
 
@@ -140,9 +141,13 @@ class Definitions(ControlFlow):
 
     def _region(self, node: Node) -> None:
         """The twin in place for small arrays, else a call of the region."""
+        least = self.bindings.environment.least_elements(node)
+        if least is None:
+            self.body.extend(self.block(node.blocks[0]))
+            return
         span = self.span_of(node)
         invocation = self._invocation(node)
-        test = self._is_small(node)
+        test = self._is_small(node, least)
         with self.into([]) as large:
             self._assign_results(node, invocation)
         if test is None:
@@ -154,9 +159,12 @@ class Definitions(ControlFlow):
 
     def _region_expression(self, node: Node) -> ast.expr:
         """The same as one expression, so that its value gets no name."""
+        least = self.bindings.environment.least_elements(node)
+        if least is None:
+            return self.value(node.blocks[0].terminator.inputs[0])
         span = self.span_of(node)
         invocation = self._invocation(node)
-        test = self._is_small(node)
+        test = self._is_small(node, least)
         if test is None:
             return invocation
         small = self.value(node.blocks[0].terminator.inputs[0])
@@ -192,14 +200,18 @@ class Definitions(ControlFlow):
         target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
         self.emit(assign(target, invocation), node)
 
-    def _is_small(self, node: Node) -> ast.expr | None:
-        """Whether the leading array is too small for the region to pay; None where no input can be an array."""
-        leader = _leader([self.flow.resolve(value) for value in _computed_with(node)])
-        if leader is None:
-            return None
-        size = ast.Attribute(self.value(leader), "size", LOAD)
-        limit = ast.Constant(self.bindings.environment.minimum_elements)
-        small = ast.Compare(size, [ast.Lt()], [limit])
+    def _is_small(self, node: Node, least: int) -> ast.expr | None:
+        """Whether the leading arrays are too small for the region to pay; None where no input can be an array."""
+        inputs = [self.flow.resolve(value) for value in _computed_with(node)]
+        tests = [self._has_fewer(leader, inputs, least) for leader in leaders(inputs)]
+        return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else next(iter(tests), None)
+
+    def _has_fewer(self, leader: Value, inputs: list[Value], least: int) -> ast.expr:
+        size: ast.expr = ast.Attribute(self.value(leader), "size", LOAD)
+        for value, axis in outer_extents(leader, inputs, self.flow.resolve):
+            shape = ast.Attribute(self.value(value), "shape", LOAD)
+            size = ast.BinOp(size, ast.Mult(), ast.Subscript(shape, ast.Constant(axis), LOAD))
+        small = ast.Compare(size, [ast.Lt()], [ast.Constant(least)])
         if isinstance(leader.type, ArrayType):
             return small
         array = self.bindings.constant(np.ndarray)
@@ -217,14 +229,6 @@ def _is_only_target(parameter: Value) -> bool:
     return bool(parameter.uses) and all(
         user.op == "setitem" and user.inputs[0] is parameter and count == 1 for user, count in parameter.uses.items()
     )
-
-
-def _leader(inputs: list[Value]) -> Value | None:
-    """The input whose size stands for the region's: an array of the highest rank, or the first that may be one."""
-    arrays = [value for value in inputs if isinstance(value.type, ArrayType)]
-    if arrays:
-        return max(arrays, key=lambda value: -1 if value.type.rank is None else value.type.rank)
-    return next((value for value in inputs if value.type == UNKNOWN and not isinstance(value, Constant)), None)
 
 
 def _unassigned_cells(block: Block, scope: Node | None, flow: Flow) -> list[Value]:

@@ -96,15 +96,15 @@ class Expressions(Values):
                 generators[-1].ifs.append(value)
             else:
                 generators.append(ast.comprehension(self.target(block.parameters[0]), value, [], 0))
-        elements = [self.value(value) for value in block.terminator.inputs]
+        element, *values = [self.value(value) for value in block.terminator.inputs]
         match node.attributes["kind"]:
             case "dict":
-                return ast.DictComp(*elements, generators)
+                return ast.DictComp(element, values[0], generators)
             case "list":
-                return ast.ListComp(*elements, generators)
+                return ast.ListComp(element, generators)
             case "set":
-                return ast.SetComp(*elements, generators)
-        return ast.GeneratorExp(*elements, generators)
+                return ast.SetComp(element, generators)
+        return ast.GeneratorExp(element, generators)
 
     # Assignment targets
 

@@ -59,7 +59,7 @@ def _is_view(node: Node, graph: Graph) -> bool:
         return type(index.value) is int and -size <= index.value < size
     if not isinstance(owner.type, ArrayType) or owner.type.rank is None:
         return False
-    parts = _parts(index)
+    parts = parts_of_index(index)
     if parts is None or not all(_is_safe_slice(part) for part in parts):
         return False
     takes_axis = [part for part in parts if _type_of_part(part) == SLICE]
@@ -76,8 +76,8 @@ _RULES = {
 }
 
 
-def _parts(index: Value) -> list[object] | None:
-    """The parts of an index: values, or plain objects inside a constant tuple."""
+def parts_of_index(index: Value) -> list[object] | None:
+    """The parts of an index: values, or plain objects where they are constants; None where they are not known."""
     if isinstance(index, Constant):
         return list(index.value) if type(index.value) is tuple else [index.value]
     if isinstance(index.producer, Node) and index.producer.op == "tuple" and not any(index.producer.labels):

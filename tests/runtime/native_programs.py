@@ -8,6 +8,7 @@ import numpy as np
 
 from gjit.cuda_kernels.program import Combine, Reduction
 from gjit.ops.row import table
+from gjit.runtime import native_region
 from gjit.runtime.native_region import NativeRegion
 from tests.runtime import region_programs
 from tests.runtime.region_programs import Program, copies
@@ -43,8 +44,9 @@ def check_native(build, *inputs, bound: float | None = None) -> NativeProgram:
     bits, but for which NaN it is, where the table says so; where `bound` is given, values are that near.
     """
     program = NativeProgram(build, *inputs)
-    for _ in range(2):  # the second call goes through generated host functions
-        _check_call(program, inputs, bound)
+    with mock.patch.object(native_region, "_USES_BEFORE_FUNCTIONS", 1):
+        for _ in range(2):  # the second call goes through generated host functions
+            _check_call(program, inputs, bound)
     return program
 
 

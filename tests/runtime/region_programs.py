@@ -61,7 +61,7 @@ class Program:
 
     def __init__(self, build: Callable, *inputs: object):
         self.globals: dict[str, object] = {"__name__": "program", "__builtins__": builtins}
-        environment = Environment(self.globals, minimum_elements=0)
+        environment = Environment(self.globals, least_elements=lambda region: 0)
         self.twin = compile_host_program(host_program(straight_graph(build, inputs), environment), self.globals)
         graph = straight_graph(build, inputs)
         form_regions(graph)

@@ -28,6 +28,7 @@ SOURCE = 'extern "C" int answer() { return 42; }\n'
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(native, "_libraries", {})
+    monkeypatch.setattr(native, "_kernels", {})
     monkeypatch.setattr(native, "counters", native.Counters())
     with settings.config(cache_dir=str(tmp_path / "kept")):
         yield tmp_path / "kept"
@@ -162,6 +163,7 @@ def test_a_program_finds_its_kernel_again(folder, monkeypatch):
     x = np.linspace(0, 1, 1000)
     for compilations, hits in ((1, 0), (1, 1)):
         native._libraries.clear()
+        native._kernels.clear()
         program = NativeProgram(chain, x, x)
         assert np.array_equal(program.tiled(x, x), program.twin(x, x))
         assert (native.counters.compilations, native.counters.cache_hits) == (compilations, hits)

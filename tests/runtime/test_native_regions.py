@@ -11,7 +11,7 @@ import pytest
 from gjit import settings
 from gjit.runtime import compiler, native, native_launch, native_region
 from gjit.runtime.floating_errors import RegionSource
-from tests.runtime.native_programs import NativeProgram, check_native
+from tests.runtime.native_programs import NativeProgram, assert_alike, assert_values, check_native
 from tests.runtime.region_programs import chain, copies, in_place, risky, special_values
 
 pytestmark = [
@@ -270,14 +270,35 @@ def test_threads_give_the_same_bits(build, monkeypatch):
     assert found[0] == found[1] == found[2]
 
 
-def test_other_shapes_use_the_same_kernel():
-    program = NativeProgram(hypotenuse, values("f8", 3000), values("f8", 3000))
-    before = native.counters.compilations
-    for size in (3000, 4000, 5001):
-        x, y = values("f8", size), values("f8", size, seed=1)
-        assert np.array_equal(program.tiled(x, y)[0], program.twin(x, y)[0], equal_nan=True)
-    assert native.counters.compilations <= before + 1
-    assert program.region.tiled == 3
+@pytest.mark.parametrize("shapes", [[(3000,), (4001,), (3000,)], [(30, 50), (41, 7), (3, 4, 5)]])
+@pytest.mark.parametrize("step", [1, 2])
+def test_other_shapes_use_the_same_kernel(shapes, step):
+    def build(nodes, x, y):
+        return [*hypotenuse(nodes, x, y), nodes("numpy.mean", x), nodes("numpy.max", y)]
+
+    arrays = [[tame("f8", *shape, seed=seed)[::step] for seed in range(2)] for shape in shapes]
+    program = NativeProgram(build, *arrays[0])
+    for x, y in arrays:
+        for left, right in zip(program.tiled(x, y), program.twin(x, y), strict=True):
+            assert_alike(left, right)
+            assert_values(left, right, 1e-14)
+    assert program.region.tiled == len(arrays)
+    assert len(program.region.programs()) == 1 or len({len(shape) for shape in shapes}) > 1
+
+
+def test_an_extent_of_one_repeats_and_any_other_does_not():
+    program = NativeProgram(chain, np.zeros(4), np.zeros(4))
+    for sizes in ((4, 4), (4, 1), (1, 4), (1, 1), (5, 5), (5, 1)):
+        x, y = (values("f8", size, seed=size) for size in sizes)
+        assert np.array_equal(program.tiled(x, y), program.twin(x, y), equal_nan=True)
+
+
+def test_new_axes_bring_results_of_rows_back_to_their_rows():
+    def build(nodes, x):
+        top = nodes("numpy.max", x, axis=-1)
+        return [nodes("operator.sub", x, nodes("getitem", top, (slice(None), None)))]
+
+    assert ran(check_native(build, tame("f8", 30, 70)))
 
 
 def test_other_dtypes_get_their_own_kernel():
@@ -323,11 +344,13 @@ def test_without_a_compiler_there_is_no_native_region(monkeypatch, caplog):
 
 
 def test_a_refused_kernel_runs_on_numpy(monkeypatch, caplog):
+    monkeypatch.setattr(native, "_kernels", {})
     monkeypatch.setattr(native, "unit_text", lambda *parts: "this is not C++")
     x = values("f8", 1000)
     with caplog.at_level(logging.WARNING, "gjit"):
         program = NativeProgram(hypotenuse, x, x)
-        assert np.array_equal(program.tiled(x, x)[0], program.twin(x, x)[0], equal_nan=True)
+        with np.errstate(all="ignore"):
+            assert np.array_equal(program.tiled(x, x)[0], program.twin(x, x)[0], equal_nan=True)
     assert program.region.fallbacks == 1
     assert "this is not C++" in caplog.text
 

@@ -236,3 +236,15 @@ def test_names_from_outside_never_collide():
     )
     assert function([1, 2, 3], 0.0) == 4.0
     assert "len(numpy_exp)" in program.source
+
+
+def test_methods_of_strings_are_called_as_they_are():
+    text = """graph f(%t: {type}) {{
+      %0 = getattr(%t) {{name="strip"}}
+      %1 = call(%0)
+      %2 = getattr(%1) {{name="{method}"}}
+      %3 = call(%2, "a")
+      return %3
+    }}"""
+    assert "return t.strip().removeprefix('a')" in of_text(text.format(type="str", method="removeprefix"))[0].source
+    assert "scripted" in of_text(text.format(type="unknown", method="removeprefix"))[0].source

@@ -27,7 +27,7 @@ VECTOR, MATRIX = "array<float64, 1>", "array<float64, 2>"
 
 
 def program_of(text: str, **types_of_inputs: str):
-    return host_program(parse_graph(text.format(**types_of_inputs)), Environment(minimum_elements=8))
+    return host_program(parse_graph(text.format(**types_of_inputs)), Environment(least_elements=lambda region: 8))
 
 
 def test_twin_is_printed_in_place_behind_a_size_check():

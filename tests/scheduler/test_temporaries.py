@@ -42,7 +42,7 @@ def results_of_helpers(x, y):
 
 
 def helpers_behind_a_temporary(x, y):
-    return (y * 2) * np.exp(changed(x * 3)), (y * 2) - (changed(x * 3) if x.size else x), (y + 1) * add(x, x * 2)
+    return (y * 2) * np.exp(changed(x * 3)), (y * 2) * np.exp(changed(x * 3) if x.size else x), (y + 1) * add(x, x * 2)
 
 
 def named_and_nameless(x, y):

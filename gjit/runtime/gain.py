@@ -1,0 +1,81 @@
+"""Whether a region pays on NumPy, and from which size on: what both the host program and the planner go by."""
+
+from __future__ import annotations
+
+from gjit.ir.graph import Node, Value
+from gjit.ir.types import UNKNOWN, ArrayType
+from gjit.scheduler.dying import may_be_temporary
+from gjit.scheduler.fusible import Form, Operation, operation_of
+
+_USUAL_ITEM = 8
+_MAKES_FRESH = frozenset({Form.UFUNC, Form.SELECT, Form.CAST, Form.ROWS})
+
+
+def size_factor(forms: set[Form], steps: int, made: int, outputs: int) -> int | None:
+    """How many times as large as the usual minimum arrays have to be; None where plain calls are as fast at any size.
+
+    An array that is not made saves most, for fresh memory is slow; row reductions and selections make arrays of their
+    own for each tile.
+
+    Args:
+        forms: of the steps.
+        steps: how many there are.
+        made: how many of them make an array where NumPy reuses none.
+        outputs: how many arrays have to be made.
+
+    >>> size_factor({Form.UFUNC}, 3, 2, 1), size_factor({Form.UFUNC}, 2, 1, 1)
+    (1, None)
+    """
+    if steps <= outputs:
+        return None
+    if made <= outputs and Form.STORE not in forms:
+        return 4 if steps >= 3 else None
+    return 2 if Form.ROWS in forms or Form.SELECT in forms else 1
+
+
+def least_elements(region: Node, smallest_bytes: int) -> int | None:
+    """The least number of elements with which a region can pay, as far as its types tell; None where none can.
+
+    Args:
+        region: the node.
+        smallest_bytes: the size of the smallest array that is worth a region.
+    """
+    body = region.blocks[0]
+    steps = [(node, operation) for node in body if (operation := operation_of(node)) is not None]
+    steps = [step for step in steps if step[1].form is not Form.VIEW and any(map(_may_be_array, step[1].operands))]
+    forms = {operation.form for _, operation in steps}
+    made = sum(_makes(node, operation) for node, operation in steps)
+    fresh = {node.result for node, operation in steps if operation.out is None and operation.form in _MAKES_FRESH}
+    outputs = len(fresh.intersection(body.terminator.inputs))
+    factor = size_factor(forms, len(steps), made, outputs)
+    return None if factor is None else -(-factor * smallest_bytes // _largest_item(region))
+
+
+def _may_be_array(value: Value) -> bool:
+    return isinstance(value.type, ArrayType) or value.type == UNKNOWN
+
+
+def _makes(node: Node, operation: Operation) -> bool:
+    if operation.out is not None or operation.form is Form.STORE:
+        return False
+    is_operator = operation.form is Form.UFUNC and node.op.startswith("operator.")
+    return not (is_operator and any(_is_surely_reused(value, node.result) for value in node.inputs))
+
+
+def _is_surely_reused(value: Value, result: Value) -> bool:
+    """Whether NumPy writes the result of an operator into this operand: a large fresh array without a name."""
+    maker = value.producer
+    if not isinstance(maker, Node) or not may_be_temporary(value) or not isinstance(value.type, ArrayType):
+        return False
+    operation = operation_of(maker)
+    is_fresh = operation is not None and operation.out is None and operation.form in _MAKES_FRESH
+    return is_fresh and None not in (value.type.dtype, value.type.rank) and value.type == result.type
+
+
+def _largest_item(region: Node) -> int:
+    """The bytes of the largest element of all values, as far as they are known."""
+    values = [*region.inputs, *(result for node in region.blocks[0] for result in node.results)]
+    types = [value.type for value in values if _may_be_array(value)]
+    known = [type_.dtype for type_ in types if isinstance(type_, ArrayType)]
+    sizes = [_USUAL_ITEM if dtype is None else dtype.itemsize for dtype in known]
+    return max([*sizes, *(_USUAL_ITEM for type_ in types if type_ == UNKNOWN)], default=_USUAL_ITEM) or 1
