@@ -19,7 +19,7 @@ from tests.ops.operands import DTYPES, LAYOUTS, array, fits, node_input, observe
 with contextlib.suppress(ImportError):
     import scipy.special  # its rows are tested where it is installed
 
-assert table.get("numpy.sqrt") is not None  # a look-up brings the rows of packages that were imported
+    table["scipy.special.erf"]  # brings the rows
 CALLS = 50
 SKIPPED = {"builtin.input", "builtin.open", "builtin.print"}  # they talk to the outside
 ROWS = [

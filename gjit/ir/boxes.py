@@ -80,7 +80,7 @@ class Maker:
         for value in block.parameters:
             note = "" if str(value.type) == "unknown" else str(value.type)
             rows.add(_sized(Box(self.name(value), note, "parameter")), [], [value])
-        nodes = list(block) + ([block.terminator] if block.terminator is not None else [])
+        nodes = [*block, *_end(block)]
         for place, node in enumerate(nodes):
             if self.remaining <= 0 or depth > _DEEPEST:
                 rows.add(_sized(Box(_more(nodes[place:]), tone="note")), [], [], alone=True)
@@ -145,6 +145,7 @@ class _Rows:
         self.rows: list[list[_Entry]] = []
         self.given: set[Value] = set()
         self.is_closed = False
+        self.middle = 0.0
 
     def add(self, box: Box, used: list[Value], given: list[Value], *, alone: bool = False) -> None:
         width = sum(entry.box.width + _GAP for entry in self.row) + box.width
@@ -185,6 +186,7 @@ class _Rows:
             else:
                 x = start + width / 2
                 thing.points += [(x, y), (x, y + height)]
+        self.middle = sum(entry.box.bottom[0] for entry in row) / len(row)
         for entry in row:
             for value in entry.given:
                 if value in last:
@@ -195,10 +197,10 @@ class _Rows:
         places = [self.lanes[value].x for value in entry.used if value in self.lanes]
         if places:
             return sum(places) / len(places)
-        return max((lane.x for lane in self.lanes.values()), default=0.0) + (1.0 if self.lanes else 0.0)
+        return self.middle
 
     def _end_lines(self, entry: _Entry, y: float) -> None:
-        used = [value for value in entry.used if value in self.lanes]
+        used = sorted((value for value in entry.used if value in self.lanes), key=lambda value: self.lanes[value].x)
         for place, value in enumerate(used, 1):
             x = entry.box.x + entry.box.width * place / (len(used) + 1)
             self.panel.lines.append([*self.lanes[value].points, (x, y)])
@@ -233,6 +235,12 @@ def _used(node: Node) -> Iterator[Value]:
     inner = (each for block in node.blocks for each in block.all_nodes())
     values = (value for each in (node, *inner) for value in each.inputs if not isinstance(value, Constant))
     return iter(dict.fromkeys(values))
+
+
+def _end(block: Block) -> list[Node]:
+    """The terminator, where it says more than that the block ends."""
+    end = block.terminator
+    return [] if end is None or (end.op == "yield" and not end.inputs) else [end]
 
 
 def _stands_alone(node: Node) -> bool:

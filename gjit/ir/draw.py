@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from gjit.ir.boxes import CHARACTER, PAD, TITLE_HEIGHT, Box, Maker, Panel, Point
 from gjit.ir.graph import Graph, Node
-from gjit.ir.node_texts import Texts, colours_of, escape, lines_of, shorten
+from gjit.ir.node_texts import Texts, colours_of, escape, lines_of, region_name, shorten
 from gjit.ir.printer import called_graphs
 
 MOST_NODES = 400
@@ -123,10 +123,8 @@ def _legend(
     colours: Mapping[Node, str], names: Mapping[Node, str], width: float, graphs: list[Graph], most: int
 ) -> tuple[list[str], float]:
     """The names of the regions in their colours, and what was left out; with the height of it all."""
-    entries = [
-        (colours[node], f"{names.get(node) or 'region %s' % node.attributes.get('index')}: {lines_of(node)}")
-        for node in itertools.islice(colours, _LEGEND_ENTRIES)
-    ]
+    shown = list(itertools.islice(colours, _LEGEND_ENTRIES))
+    entries = [(colours[node], ": ".join(filter(None, (region_name(node, names), lines_of(node))))) for node in shown]
     if len(colours) > _LEGEND_ENTRIES:
         entries.append(("#ffffff", f"… {len(colours) - _LEGEND_ENTRIES} more regions"))
     total = sum(1 for graph in graphs for _ in graph.all_nodes())

@@ -16,13 +16,19 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def lines_of(node: Node) -> str:
-    """The lines of the user's code that a node and what is inside it come from: `line 3`, `lines 3 to 5`, or nothing."""
+    """The lines of the user's code that a node and what is inside it come from: `line 3`, `lines 3 to 5`, or
+    nothing."""
     inner = [each for block in node.blocks for each in block.all_nodes()]
     numbers = [each.span.line for each in inner or [node] if each.span is not None]
     if not numbers:
         return ""
     first, last = min(numbers), max(numbers)
     return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
+def region_name(node: Node, names: Mapping[Node, str]) -> str:
+    """The name of a region: the given one, or one with its number in the graph."""
+    return names.get(node) or f"region {node.attributes.get('index', '')}".rstrip()
 
 
 class Texts:
@@ -44,7 +50,7 @@ class Texts:
     def name(self, value: Value) -> str:
         """The name of a value, or the text of a constant."""
         if isinstance(value, Constant):
-            return display_text(value.value)
+            return constant_title(value.value)
         name = self._names.get(value)
         if name is None:
             count = self._counts.get(value.name, 0)
@@ -58,20 +64,23 @@ class Texts:
         tone = "end" if node.is_terminator else "region" if node.op == "region" else "flow" if node.blocks else "node"
         notes = [str(value.type) for value in node.results if str(value.type) != "unknown"]
         lines = lines_of(node)
-        return shorten(self.title(node)), "  ".join([shorten(", ".join(notes)), lines]).strip(), tone
+        return shorten(self.title(node)), " · ".join(filter(None, [shorten(", ".join(notes)), lines])), tone
 
     def title(self, node: Node) -> str:
         """The node as one line."""
+        if node.op in ("getitem", "setitem") and len(node.inputs) > 1:
+            return self._item(node)
         inputs = ", ".join(self._input(node, place) for place in range(len(node.inputs)))
         if node.is_terminator:
             return f"{node.op} {inputs}".rstrip()
         given = ", ".join(map(self.name, node.results))
-        what = self.region(node) if node.op == "region" else self._operation(node)
+        what = region_name(node, self._regions) if node.op == "region" else self._operation(node)
         return f"{given} = {what}({inputs})" if given else f"{what}({inputs})"
 
-    def region(self, node: Node) -> str:
-        """The name of a region."""
-        return self._regions.get(node) or f"region {node.attributes.get('index', '')}".rstrip()
+    def _item(self, node: Node) -> str:
+        owner, index, *stored = map(self.name, node.inputs)
+        item = f"{owner}[{index}]"
+        return f"{item} = {stored[0]}" if stored else f"{self.name(node.result)} = {item}"
 
     def _operation(self, node: Node) -> str:
         named = [node.attributes[key] for key in ("function", "name", "slot") if key in node.attributes]
@@ -80,6 +89,20 @@ class Texts:
 
     def _input(self, node: Node, place: int) -> str:
         return node.label(place) + self.name(node.inputs[place])
+
+
+def constant_title(value: object) -> str:
+    """A constant as it would stand between brackets: slices with colons.
+
+    >>> constant_title((slice(None, -1), None)), constant_title(2.0)
+    (':-1, None', '2.0')
+    """
+    if type(value) is slice:
+        ends = ["" if end is None else display_text(end) for end in (value.start, value.stop, value.step)]
+        return ":".join(ends if ends[2] else ends[:2])
+    if type(value) is tuple and any(type(part) is slice for part in value):
+        return ", ".join(map(constant_title, value))
+    return display_text(value)
 
 
 def shorten(text: str, most: int = _LONGEST_TITLE) -> str:
