@@ -13,11 +13,18 @@ from gjit.ir.printer import called_graphs
 MOST_NODES = 400
 """How many nodes a picture shows; it says how many it leaves out."""
 _LEGEND_ENTRIES = 24
-_STYLE = (
-    "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;font-size:11px;fill:#222}"
-    ".small{font-size:9px;fill:#666}.name{font-size:9px;fill:#888;font-style:italic}"
-    ".line{fill:none;stroke:#8794a3;stroke-width:1.1}.title{font-weight:bold;font-size:13px}"
+_FONT = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
+_STYLE = "".join(
+    f".gjit-graph {rule}"
+    for rule in (
+        f"text{{font-family:{_FONT};font-size:11px;fill:#222}}",
+        "text.small{font-size:9px;fill:#666}",
+        "text.name{font-size:9px;fill:#888;font-style:italic}",
+        "text.title{font-weight:bold;font-size:13px}",
+        ".line{fill:none;stroke:#8794a3;stroke-width:1.1}",
+    )
 )
+"""Names the picture in each rule, so that it changes nothing else in the page that holds it."""
 
 
 def svg(graph: Graph, names: Mapping[Node, str] | None = None, *, most: int = MOST_NODES) -> str:
@@ -52,7 +59,7 @@ def svg(graph: Graph, names: Mapping[Node, str] | None = None, *, most: int = MO
     moved = f'<g transform="translate(0 {_number(height)})">'
     size = f'width="{_number(width)}" height="{_number(y + height)}"'
     box = f'viewBox="0 0 {_number(width)} {_number(y + height)}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box}><style>{_STYLE}</style>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="gjit-graph" {size} {box}><style>{_STYLE}</style>'
     back = '<rect width="100%" height="100%" fill="#ffffff"/>'
     return "\n".join([head, back, *legend, moved, *parts, "</g></svg>"])
 

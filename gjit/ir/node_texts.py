@@ -16,14 +16,19 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def lines_of(node: Node) -> str:
-    """The lines of the user's code that a node and what is inside it come from: `line 3`, `lines 3 to 5`, or
+    """The lines of the user's code that a node and what is inside it come from: `line 3`, `lines 3 to 5, 9`, or
     nothing."""
     inner = [each for block in node.blocks for each in block.all_nodes()]
-    numbers = [each.span.line for each in inner or [node] if each.span is not None]
-    if not numbers:
-        return ""
-    first, last = min(numbers), max(numbers)
-    return f"line {first}" if first == last else f"lines {first} to {last}"
+    numbers = sorted({each.span.line for each in inner or [node] if each.span is not None})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [f"{run[0]}" if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    noun = "line" if len(numbers) == 1 else "lines"
+    return f"{noun} {', '.join(texts)}" if texts else ""
 
 
 def region_name(node: Node, names: Mapping[Node, str]) -> str:

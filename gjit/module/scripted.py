@@ -75,7 +75,7 @@ class BoundScriptMethod:
         if name.startswith("_"):
             raise AttributeError(name)
         found = getattr(self._method.compiled, name)
-        takes_arguments = name in ("graph_for", "plan_for", "explain", "compile")
+        takes_arguments = name in ("graph_for", "plan_for", "explain", "profile", "compile")
         return functools.partial(found, self.__gjit_receiver__) if takes_arguments else found
 
 

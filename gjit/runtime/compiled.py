@@ -113,9 +113,9 @@ class Compiled:
 
     def plan_for(self, arguments: tuple, keywords: dict[str, object]) -> Plan:
         """The plan for these arguments, made when it is missing; nothing is run."""
-        return self._plan(self._bind(arguments, keywords))
+        return self._plan(self.bind(arguments, keywords))
 
-    def _bind(self, arguments: tuple, keywords: dict[str, object]) -> list[object]:
+    def bind(self, arguments: tuple, keywords: dict[str, object]) -> list[object]:
         """One value for each parameter, as the interpreter would bind them."""
         binder = build_entry(self.function, self._parameters, [], {}, list, None, [])
         return binder(*arguments, **keywords)

@@ -8,14 +8,16 @@ from gjit.scheduler.dying import may_be_temporary
 from gjit.scheduler.fusible import Form, Operation, operation_of
 
 _USUAL_ITEM = 8
-_MAKES_FRESH = frozenset({Form.UFUNC, Form.SELECT, Form.CAST, Form.ROWS})
+_MAKES_FRESH = frozenset({Form.UFUNC, Form.SELECT, Form.APPLY, Form.CAST, Form.ROWS})
+OWN_ARRAYS = frozenset({Form.ROWS, Form.SELECT, Form.APPLY})
+"""Steps that make their own result, rather than write it into a given array."""
 
 
 def size_factor(forms: set[Form], steps: int, made: int, outputs: int) -> int | None:
     """How many times as large as the usual minimum arrays have to be; None where plain calls are as fast at any size.
 
-    An array that is not made saves most, for fresh memory is slow; row reductions and selections make arrays of their
-    own for each tile.
+    An array that is not made saves most, for fresh memory is slow; row reductions, selections and
+    functions of the user's make arrays of their own for each tile.
 
     Args:
         forms: of the steps.
@@ -30,7 +32,7 @@ def size_factor(forms: set[Form], steps: int, made: int, outputs: int) -> int | 
         return None
     if made <= outputs and Form.STORE not in forms:
         return 4 if steps >= 3 else None
-    return 2 if Form.ROWS in forms or Form.SELECT in forms else 1
+    return 1 if OWN_ARRAYS.isdisjoint(forms) else 2
 
 
 def least_elements(region: Node, smallest_bytes: int) -> int | None:
@@ -59,17 +61,17 @@ def _makes(node: Node, operation: Operation) -> bool:
     if operation.out is not None or operation.form is Form.STORE:
         return False
     is_operator = operation.form is Form.UFUNC and node.op.startswith("operator.")
-    return not (is_operator and any(_is_surely_reused(value, node.result) for value in node.inputs))
+    return not (is_operator and any(_is_reused(value, node.result) for value in node.inputs))
 
 
-def _is_surely_reused(value: Value, result: Value) -> bool:
-    """Whether NumPy writes the result of an operator into this operand: a large fresh array without a name."""
+def _is_reused(value: Value, result: Value) -> bool:
+    """Whether NumPy most likely writes the result of an operator into this operand: a fresh array without a name."""
     maker = value.producer
-    if not isinstance(maker, Node) or not may_be_temporary(value) or not isinstance(value.type, ArrayType):
+    if not isinstance(maker, Node) or not may_be_temporary(value) or not _may_be_array(value):
         return False
     operation = operation_of(maker)
     is_fresh = operation is not None and operation.out is None and operation.form in _MAKES_FRESH
-    return is_fresh and None not in (value.type.dtype, value.type.rank) and value.type == result.type
+    return is_fresh and value.type == result.type
 
 
 def _largest_item(region: Node) -> int:

@@ -26,7 +26,7 @@ import numpy as np
 from gjit.cuda_kernels.program import Meaning
 from gjit.ir.graph import Constant, Value
 from gjit.runtime.layout import is_disturbed_by
-from gjit.runtime.native_launch import Launch, alike, number
+from gjit.runtime.native_launch import Launch, alike, move, number
 from gjit.runtime.scalars import Fallback
 
 
@@ -61,10 +61,10 @@ class _Writer:
         self.namespace.update(
             ndarray=np.ndarray,
             empty=np.empty,
-            copyto=np.copyto,
             shared=np.may_share_memory,
             disturbed=is_disturbed_by,
             alike=alike,
+            move=move,
             number=number,
             Fallback=Fallback,
             pack=launch.pack,
@@ -97,7 +97,7 @@ class _Writer:
         if launch.native.combine is not None:
             lines.append(f"combine(arguments, {launch.units})")
         if launch.draft.store is not None:
-            lines += ["if made is not target:", "    copyto(target, made)"]
+            lines += ["if made is not target:", "    move(made, target)"]
         return [*lines, f"return {self._results()}"]
 
     def _target_lines(self) -> list[str]:

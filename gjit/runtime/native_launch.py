@@ -69,7 +69,7 @@ class Launch:
             operands[name] = np.empty(shape, dtype, order)
         self._launch(operands)
         if target is not None and operands[draft.store[1]] is not target:
-            np.copyto(target, operands[draft.store[1]])
+            move(operands[draft.store[1]], target)
         return self._results(operands, values)
 
     def is_line(self, inputs: tuple[object, ...]) -> bool:
@@ -95,11 +95,7 @@ class Launch:
                     found = values[step.node.result] = _call(step.node, values)
                 except (ArithmeticError, ValueError, TypeError):
                     raise Fallback from None
-                if not isinstance(found, np.ndarray | np.generic):
-                    print(step, [values.get(v,v) for v in step.node.inputs])
-                if found.dtype != step.result.dtype or found.shape != step.result.shape:
-                    raise Fallback
-                if found.shape and found.strides != step.result.strides:
+                if not _is_expected(found, step.result):
                     raise Fallback
 
     def _add_written(self, operands: dict[str, object], values: dict[Value, object]) -> np.ndarray | None:
@@ -108,11 +104,12 @@ class Launch:
         Where storing would disturb what is read, its operand is a temporary of the same strides.
         """
         draft = self.draft
-        read = {value: values[value] for value in draft.sources.values() if type(values.get(value)) is np.ndarray}
+        read = {value: values[value] for value in draft.sources.values() if _is_array(values, value)}
         target = self._target(values) if draft.store is not None else None
         for name, value in draft.written.items():
             array = operands[name] = values[value]
             others = [other for key, other in read.items() if key is not value]
+            others += [values[key] for step in draft.before for key in step.node.inputs if _is_array(values, key)]
             others += [values[key] for key in draft.written.values() if key is not value]
             others += [] if target is None else [target]
             if not array.flags.writeable or any(np.may_share_memory(array, other) for other in others):
@@ -265,6 +262,18 @@ def _memory_order(item: Item) -> str:
     return "F"
 
 
+def _is_expected(found: object, item: Item) -> bool:
+    """Whether a step on NumPy has given what the kernel was made for."""
+    if item.weak is not None:
+        return type(found) is item.weak
+    is_alike = found.dtype == item.dtype and found.shape == item.shape
+    return is_alike and (not found.shape or found.strides == item.strides)
+
+
+def _is_array(values: dict[Value, object], value: Value) -> bool:
+    return type(values.get(value)) is np.ndarray
+
+
 def _live(values: dict[Value, object], value: Value) -> object:
     return value.value if isinstance(value, Constant) else values[value]
 
@@ -289,9 +298,15 @@ def number(value: object, dtype: np.dtype) -> tuple[object, ...]:
 
 
 def alike(array: np.ndarray) -> np.ndarray:
-    """A new array with the strides of another; between its elements lies what nobody reads."""
+    """A temporary with the strides of another array, in scratch memory; between its elements lies what nobody reads."""
     span = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
-    return np.ndarray(array.shape, array.dtype, np.empty(span + array.itemsize, np.uint8).data, 0, array.strides)
+    return np.ndarray(array.shape, array.dtype, scratch.take(span + array.itemsize), 0, array.strides)
+
+
+def move(temporary: np.ndarray, target: np.ndarray) -> None:
+    """Copy what `alike` gave to where it belongs, and let go of it."""
+    np.copyto(target, temporary)
+    scratch.give(temporary.base)
 
 
 def _ranges(units: int, grain: int, threads: int) -> list[tuple[int, int]]:

@@ -268,6 +268,8 @@ def _row_of(step: Step) -> tuple[Op, tuple[np.dtype, ...]]:
     if form is Form.CAST:
         loops = (step.operands[0].dtype, step.result.dtype)
         return table["numpy.astype"], loops
+    if form is Form.APPLY:
+        return table[step.node.op], step.loops
     if form is Form.SELECT:
         return table["numpy.where"], (np.dtype(bool), *step.loops[1:], step.loops[-1])
     row = table.get(f"numpy.{step.function.__name__}")

@@ -106,8 +106,8 @@ class NativeRegion:
 
     def _functions(self, launch: Launch, inputs: tuple[object, ...]) -> HostFunctions | None:
         """Generated when a launch has been used often enough to pay for them."""
-        launch.uses += 1
-        if launch.uses == _USES_BEFORE_FUNCTIONS:
+        uses = launch.uses = launch.uses + 1
+        if uses == _USES_BEFORE_FUNCTIONS:
             launch.functions = host_functions(launch, self._parameters, inputs)
         return launch.functions
 

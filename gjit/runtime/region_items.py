@@ -92,3 +92,10 @@ def item_of(value: object, constant: bool = False) -> Item:
 def is_supported(dtype: np.dtype) -> bool:
     """Whether regions take arrays of this dtype."""
     return dtype.char in DTYPE_CHARACTERS and dtype.isnative and dtype.metadata is None
+
+
+def kept_promise(result: object, size: int, dtype: np.dtype) -> np.ndarray:
+    """What an elementwise function of the user's made of one tile; Unsupported where that is not what it promised."""
+    if type(result) is not np.ndarray or result.shape != (size,) or result.dtype != dtype:
+        raise Unsupported
+    return result

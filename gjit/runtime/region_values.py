@@ -6,10 +6,13 @@ raises `Unsupported`, and the region runs op by op.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.ops.row import table
+from gjit.ops.user import sampled_dtype
 from gjit.runtime.layout import Order, Shape, broadcast, contiguous_strides, order_of
 from gjit.runtime.region_items import WEAK_TYPES, Item, Step, Unsupported, is_supported, item_of
 from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
@@ -94,6 +97,22 @@ class Typing:
         result = _fresh(dtype, _broadcast(operands), operands)
         return Step(node, operation, np.where, operands, result, loops=(condition.dtype, dtype, dtype))
 
+    def _apply(self, node: Node, operation: Operation) -> Step:
+        """The function is asked for its dtype; how it orders the axes of its result is known for C order alone."""
+        operands = tuple(map(self.item, operation.operands))
+        arrays = [item for item in operands if item.shape]
+        if not arrays or any(item.shape != arrays[0].shape or Order.C not in item.order for item in arrays):
+            raise Unsupported
+        if any(item.weak is None and item.dtype is None for item in operands):
+            raise Unsupported
+        dtype = sampled_dtype(operation.function, [(item.weak or item.dtype, bool(item.shape)) for item in operands])
+        if dtype is None:
+            raise Unsupported
+        result = _fresh(dtype, arrays[0].shape, arrays)
+        common = np.result_type(*(item.weak(1) if item.weak else item.dtype for item in operands))
+        loops = (*(common for _ in operands), dtype)
+        return Step(node, operation, operation.function, operands, result, loops=loops)
+
     def _cast(self, node: Node, operation: Operation) -> Step:
         operand = self.item(operation.operands[0])
         dtype = operation.dtype
@@ -150,6 +169,7 @@ class Typing:
 _READERS = {
     Form.UFUNC: Typing._ufunc,
     Form.SELECT: Typing._select,
+    Form.APPLY: Typing._apply,
     Form.CAST: Typing._cast,
     Form.ROWS: Typing._rows,
     Form.TOTAL: Typing._total,
@@ -204,7 +224,7 @@ def _broadcast(operands: tuple[Item, ...]) -> Shape:
         raise Unsupported from None
 
 
-def _fresh(dtype: np.dtype, shape: Shape, operands: tuple[Item, ...]) -> Item:
+def _fresh(dtype: np.dtype, shape: Shape, operands: Iterable[Item]) -> Item:
     """A new array in the order that NumPy gives it: that of its operands, C where they leave it open."""
     order = Order.ANY
     for item in operands:

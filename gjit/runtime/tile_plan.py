@@ -12,7 +12,7 @@ from gjit.ops.exactness import is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, tile_length
 from gjit.runtime.elision import is_swapped, reuses_operand
-from gjit.runtime.gain import size_factor
+from gjit.runtime.gain import OWN_ARRAYS, size_factor
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
 from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_items import Item, Step, Unsupported
@@ -26,6 +26,8 @@ from gjit.source import Span
 
 MINIMUM_BYTES = 2 << 20
 """How large the largest operand must be: smaller ones stay in the cache from one plain call to the next."""
+_FOREIGN = frozenset({Form.ROWS, Form.TOTAL, Form.APPLY})
+_HOST_FORMS = frozenset({Form.UFUNC, Form.SELECT, Form.CAST, Form.VIEW})
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class Plan:
                 `("total", n)` or `("view", (n, indices))` of an output
     read        the inputs that steps read; `written` those that in-place operators write
     store       the final store; `deferred` when it goes through a temporary, the last output
-    foreign     positions of reductions, whose warnings name a line of NumPy's own files
+    foreign     positions of reductions and of the user's functions, whose warnings name lines of other files
     outputs     the fresh results, and the memory order of each
     elements    how many elements the steps on tiles work on, all together
     template    the arguments of the generated function; constants are there, the others are filled in for each run:
@@ -88,7 +90,7 @@ def plan_region(
     before, steps = _split(typing, arrangement)
     if any(step in before for step in swapped):
         raise Unsupported
-    foreign = frozenset(step.position for step in steps if step.operation.form in (Form.ROWS, Form.TOTAL))
+    foreign = frozenset(step.position for step in steps if step.operation.form in _FOREIGN)
     store = steps[-1] if steps and steps[-1].operation.form is Form.STORE else None
     written = _written(typing, steps)
     if foreign and written:
@@ -179,7 +181,7 @@ def _split(typing: Typing, arrangement: Arrangement) -> tuple[list[Step], list[S
         if any(item in varying for item in step.operands):
             _check_tiled(step, arrangement)
             tiled.append(step)
-        elif step.out is None and step.operation.form in (Form.UFUNC, Form.SELECT, Form.CAST, Form.VIEW):
+        elif step.out is None and step.operation.form in _HOST_FORMS:
             before.append(step)
         else:
             raise Unsupported
@@ -193,6 +195,8 @@ def _check_tiled(step: Step, arrangement: Arrangement) -> None:
     if out is not None and (out.root not in arrangement.varying or out.memory is not out.root):
         raise Unsupported
     if out is not None and not has_distinct_elements(out.shape, out.strides, out.dtype.itemsize):
+        raise Unsupported
+    if step.operation.form is Form.APPLY and not arrangement.flat:
         raise Unsupported
     if arrangement.flat or step.operation.form is not Form.UFUNC:
         return
@@ -257,7 +261,7 @@ def _bytes_per_step(work: Work, program: Program) -> int:
     items = [item for item in streamed if item in arrangement.varying] + work.outputs
     if work.target is not None:
         items.append(work.target)
-    items += [step.result for step in work.steps if step.operation.form in (Form.SELECT, Form.ROWS)]
+    items += [step.result for step in work.steps if step.operation.form in OWN_ARRAYS]
     return sum(program.assignment.sizes) + sum(arrangement.elements(item) * item.dtype.itemsize for item in items)
 
 

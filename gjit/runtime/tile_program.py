@@ -25,7 +25,7 @@ import numpy as np
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement
-from gjit.runtime.region_items import Item, Step
+from gjit.runtime.region_items import Item, Step, kept_promise
 from gjit.scheduler.buffers import Assignment, Request, assign_scratch
 from gjit.scheduler.fusible import REDUCTIONS, Form
 
@@ -175,6 +175,17 @@ class _Writer:
         self.checks += [(item, step.result.dtype) for item in step.operands if item.weak is not None]
         self._write_fresh(step, f"{self._function(np.where)}({operands})")
 
+    def _write_apply(self, step: Step) -> None:
+        operands = ", ".join(self._operand(item) for item in step.operands)
+        name = self._function(step.function)
+        made = f"{self._function(kept_promise)}({name}({operands}), stop - start, {self._dtype(step.result.dtype)})"
+        self._write_fresh(step, made)
+
+    def _dtype(self, dtype: np.dtype) -> str:
+        name = f"dtype_{dtype.name}"
+        self.namespace[name] = dtype
+        return name
+
     def _write_rows(self, step: Step) -> None:
         operand = self._operand(step.operands[0])
         call = f"{self._function(step.function)}({operand}, axis=-1, keepdims={step.operation.keepdims})"
@@ -285,6 +296,7 @@ _WRITERS = {
     Form.UFUNC: _Writer._write_ufunc,
     Form.CAST: _Writer._write_cast,
     Form.SELECT: _Writer._write_select,
+    Form.APPLY: _Writer._write_apply,
     Form.ROWS: _Writer._write_rows,
     Form.TOTAL: _Writer._write_total,
     Form.VIEW: _Writer._write_view,

@@ -15,6 +15,7 @@ import numpy as np
 
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import Kind, Op, table
+from gjit.ops.user import PREFIX as USER_PREFIX
 
 
 class Form(Enum):
@@ -22,6 +23,7 @@ class Form(Enum):
 
     UFUNC = auto()  # one ufunc on broadcast operands, into a new array or into `out`
     SELECT = auto()  # numpy.where(condition, x, y)
+    APPLY = auto()  # an elementwise function of the user's
     CAST = auto()  # astype
     ROWS = auto()  # a reduction along the last axis
     TOTAL = auto()  # a reduction of all elements to one scalar
@@ -111,6 +113,8 @@ def operation_of(node: Node) -> Operation | None:
     read = _BY_NAME.get(node.op)
     if read is not None:
         return read(node, row)
+    if row.kind is Kind.ELEMENTWISE and row.name.startswith(USER_PREFIX):
+        return None if node.labels or not node.inputs else Operation(Form.APPLY, row.function, tuple(node.inputs))
     return _operator(node, row) if row.kind is Kind.OPERATOR else _ufunc(node, row)
 
 

@@ -7,8 +7,9 @@ proven array, metadata, Python arithmetic that cannot fail) is moved out of the 
 from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ir.types import PYTHON_NUMBERS, ArrayType, ScalarType
+from gjit.ir.types import PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType
 from gjit.scheduler.dying import dies_on_the_right, may_be_temporary, writes_left_at_most
+from gjit.scheduler.evidence import is_array, is_evidence, leads_to_evidence, may_join
 from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
 from gjit.scheduler.movable import is_basic_index, is_movable
 
@@ -48,14 +49,20 @@ def _statement_blocks_of(node: Node) -> list[Block]:
 
 
 class _Former:
-    """Walks one block after the other; `members` is the run that is being collected, `of_rows` are the values made from
-    its row reductions, which alone get new axes inside a region."""
+    """Walks one block after the other.
+
+    members   the run that is being collected
+    scalars   those of them that compute with scalars alone; `evidence` those that most likely compute with arrays
+    results   of the members; `totals` those that are reduced to one scalar
+    of_rows   values made from row reductions, which alone get new axes inside a region
+    """
 
     def __init__(self, graph: Graph):
         self.graph = graph
         self.count = 0
         self.members: list[Node] = []
         self.scalars: set[Node] = set()
+        self.evidence: set[Node] = set()
         self.results: set[Value] = set()
         self.totals: set[Value] = set()
         self.of_rows: set[Value] = set()
@@ -81,17 +88,25 @@ class _Former:
             return False
         if operation.form is Form.STORE:
             target, index, value = operation.operands
-            is_outside = _is_array(target) and target not in self.results
+            is_outside = is_array(target) and target not in self.results
             return is_outside and value in self.results and is_basic_index(index)
         if operation.form is Form.VIEW:
             return operation.operands[0] in self.of_rows
         if operation.out is not None:
-            return _is_array(operation.out)
+            return is_array(operation.out)
         if operation.form in (Form.ROWS, Form.TOTAL):
             return _is_reducible(operation, node)
-        if any(_is_array(value) for value in operation.operands):
+        if any(map(is_array, operation.operands)) or self._joins_unknown(node, operation):
             return True
         return bool(self.members) and _is_scalar_arithmetic(operation, node)
+
+    def _joins_unknown(self, node: Node, operation: Operation) -> bool:
+        """Whether operands of unknown type most likely are arrays: made in the region, or there is evidence."""
+        if not may_join(operation):
+            return False
+        if any(value.type == UNKNOWN and value in self.results for value in operation.operands):
+            return True
+        return is_evidence(node, operation) or leads_to_evidence(node)
 
     def _reuses_outside(self, node: Node) -> bool:
         """Whether NumPy may write the sum or product into an operand that is no part of the region: it does so only
@@ -108,8 +123,10 @@ class _Former:
         self.results.update(node.results)
         if dies_on_the_right(node) and node.inputs[0] not in self.results and may_be_temporary(node.inputs[0]):
             node.inputs[1].name = "right"  # nor is it to be written into where the left one has got a name
-        if not any(map(_is_array, operation.operands)):
+        if _is_scalar_arithmetic(operation, node):
             self.scalars.add(node)
+        if is_evidence(node, operation):
+            self.evidence.add(node)
         if operation.form is Form.ROWS or any(value in self.of_rows for value in operation.operands):
             self.of_rows.update(node.results)
         if operation.form is Form.TOTAL:
@@ -132,10 +149,11 @@ class _Former:
             pass
         while self.members and (self.members[-1] in self.scalars or self.members[-1].op == "getitem"):
             self.members.pop()
-        if sum(node not in self.scalars and node.op != "getitem" for node in self.members) >= 2:
+        has_evidence = not self.evidence.isdisjoint(self.members)
+        if has_evidence and sum(node not in self.scalars and node.op != "getitem" for node in self.members) >= 2:
             _make_region(self.members, self.count)
             self.count += 1
-        self.members, self.scalars = [], set()
+        self.members, self.scalars, self.evidence = [], set(), set()
         self.results, self.totals, self.of_rows = set(), set(), set()
 
     def _keep_temporaries_outside(self) -> bool:
@@ -150,15 +168,11 @@ class _Former:
         return False
 
 
-def _is_array(value: Value) -> bool:
-    return isinstance(value.type, ArrayType) and value.type.rank != 0
-
-
 def _is_reducible(operation: Operation, node: Node) -> bool:
     """Whether an engine may run the reduction in a region, as far as the types tell: along the last of several axes,
     or to one scalar whose bits do not depend on the order of evaluation, or not on one that is hard to keep."""
     (operand,) = operation.operands
-    if not _is_array(operand):
+    if not is_array(operand):
         return False
     rank, dtype = operand.type.rank, operand.type.dtype
     if operation.form is Form.ROWS:

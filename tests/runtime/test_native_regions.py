@@ -177,6 +177,16 @@ def test_writing_what_is_read_under_another_name_is_left_to_the_twin():
     assert check_native(in_place, x, x[:]).region.tiled == 0
 
 
+def test_small_operands_are_read_after_what_was_written_before():
+    def build(nodes, x, row):
+        x = nodes("operator.iadd", x, 1)
+        return [nodes("operator.mul", x, nodes("operator.mul", row, 2))]
+
+    x = tame("f8", 30, 70)
+    assert ran(check_native(build, x, tame("f8", 70, seed=1)))
+    assert check_native(build, x, x[3]).region.tiled == 0
+
+
 def blur(nodes, left, right, out):
     nodes("setitem", out, ..., nodes("operator.mul", nodes("operator.add", left, right), 0.5))
     return []

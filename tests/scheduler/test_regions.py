@@ -292,3 +292,65 @@ def test_operands_that_numpy_cannot_reuse_join():
     view = f"%0 = getitem(%x, 3) : {LINE}\n%1 = operator.mul(%x, %0) : {LINE}\n"
     view += f"%2 = operator.sub(%1, %y) : {LINE}\nreturn %2"
     assert "region" in formed(view, f"%x: {LINE}, %y: {LINE}")
+
+
+UNKNOWNS = "%x: unknown, %y: unknown"
+
+
+def test_unknown_operands_join_next_to_a_function_of_numpy():
+    assert formed(
+        """
+        %a = operator.mul(%x, %y)
+        %b = operator.neg(%a)
+        %c = numpy.exp(%b)
+        %d = operator.add(1.0, %c)
+        return %d
+    """,
+        UNKNOWNS,
+    ) == ["region", ".operator.mul", ".operator.neg", ".numpy.exp", ".operator.add", ".yield", "return"]
+
+
+def test_operators_on_unknown_values_alone_stay_python():
+    assert formed(
+        """
+        %a = operator.mul(%x, %y)
+        %b = operator.add(%a, 1)
+        %c = operator.gt(%b, %x)
+        return %c
+    """,
+        UNKNOWNS,
+    ) == ["operator.mul", "operator.add", "operator.gt", "return"]
+
+
+def test_an_unknown_operand_continues_a_run_on_an_array():
+    assert formed(
+        """
+        %a = operator.mul(%x, %y)
+        %b = operator.add(%a, %y)
+        return %b
+    """,
+        f"%x: {LINE}, %y: unknown",
+    ) == ["region", ".operator.mul", ".operator.add", ".yield", "return"]
+
+
+def test_what_numpy_made_is_taken_for_an_array():
+    assert formed(
+        """
+        %a = operator.matmul(%x, %y)
+        %b = operator.add(%a, %y)
+        %c = operator.mul(%b, 2)
+        return %c
+    """,
+        UNKNOWNS,
+    ) == ["operator.matmul", "region", ".operator.add", ".operator.mul", ".yield", "return"]
+
+
+def test_text_joins_no_region():
+    assert formed(
+        """
+        %a = operator.add(%x, %y)
+        %b = numpy.sqrt(%x)
+        return %a
+    """,
+        "%x: unknown, %y: str",
+    ) == ["operator.add", "numpy.sqrt", "return"]

@@ -266,7 +266,6 @@ def test_polynomials_by_horner_s_rule():
     )
 
 
-@pytest.mark.xfail(strict=True, reason="an operand whose type is not known (an element of a list) ends a region")
 def test_operands_of_unknown_type_are_grouped_optimistically():
     def horner(x, coefficients):
         result = np.zeros_like(x)

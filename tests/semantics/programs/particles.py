@@ -59,4 +59,4 @@ def nbody_arguments(size, rng):
     return masses, rng.normal(size=(size, 3)), rng.normal(size=(size, 3)), 3, 0.01, 1.0, 0.1
 
 
-PROGRAMS = [Program(nbody, nbody_arguments, (1, 2, 30, 370))]
+PROGRAMS = [Program(nbody, nbody_arguments, (1, 2, 30, 370), tiled=True)]

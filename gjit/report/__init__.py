@@ -1,0 +1,42 @@
+"""What a plan does, for readers: `gjit.explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gjit.capture.program import Fallback, Program
+from gjit.ir.graph import Node
+from gjit.report.explanation import Explanation
+from gjit.report.host import HostReport, host_reports
+from gjit.report.regions import RegionReport, region_reports
+from gjit.report.sizes import Sizes
+from gjit.runtime.plan import Plan
+
+__all__ = ["Explanation", "HostReport", "RegionReport", "explain_plan"]
+
+
+def explain_plan(plan: Plan, program: Program, arguments: Sequence[object] = ()) -> Explanation:
+    """The explanation of one plan.
+
+    Args:
+        program: that it was made from.
+        arguments: one for each parameter of the entry; sizes are told for them.
+    """
+    details = tuple(region_reports(plan, Sizes(plan.graphs, plan.name, arguments)))
+    nodes = [node for graph in plan.graphs.values() for node in graph.all_nodes()]
+    return Explanation(
+        function=plan.name,
+        signature=plan.signature,
+        engine=plan.engine,
+        regions=len(details),
+        details=details,
+        host=tuple(host_reports(plan, program)),
+        fallbacks=(*program.refused.values(), *(_library_op(node) for node in nodes if node.op == "library")),
+        transfers=0,
+        code=plan.code,
+        plan=plan,
+    )
+
+
+def _library_op(node: Node) -> Fallback:
+    return Fallback(str(node.attributes["function"]), str(node.span or ""), "library op: runs as one call of NumPy")

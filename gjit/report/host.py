@@ -1,0 +1,116 @@
+"""What stays on the host, and why: loops, calls, operations that no region takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gjit.capture.program import Program
+from gjit.ir.graph import Node
+from gjit.ir.node_texts import lines_of
+from gjit.ir.types import UNKNOWN, ArrayType
+from gjit.ops.row import Kind, table
+from gjit.report.regions import region_names, short_name
+from gjit.runtime.plan import Plan
+from gjit.scheduler.bindings import is_known_callee
+from gjit.scheduler.fusible import operation_of
+from gjit.scheduler.movable import is_basic_index
+
+_LOOPS = ("for", "while")
+_COMPREHENSIONS = ("comprehension", "comprehension.for")
+_ARRAY_KINDS = frozenset({Kind.ELEMENTWISE, Kind.REDUCTION, Kind.SHAPE, Kind.INDEX, Kind.LINALG, Kind.OPERATOR})
+
+
+@dataclass(frozen=True, slots=True)
+class HostReport:
+    """One thing that the host program does itself.
+
+    kind       `loop`, `call` or `operation`
+    function   the graph that it is in
+    what       the loop's head or the name of the callee or op
+    place      its line in the user's code
+    source     the text of that line
+    reason     why it is in no region
+    """
+
+    kind: str
+    function: str
+    what: str
+    place: str
+    source: str
+    reason: str
+
+
+def host_reports(plan: Plan, program: Program) -> list[HostReport]:
+    """The loops, calls and array operations of a plan that stay on the host; each line, op and reason once."""
+    names = region_names(plan)
+    found: dict[HostReport, None] = {}
+    for refused in program.refused.values():
+        found[HostReport("call", plan.name, refused.function, refused.place, "", refused.reason)] = None
+    for function, graph in plan.graphs.items():
+        inside = {inner for node in graph.all_nodes() if node.op == "region" for inner in node.blocks[0]}
+        for node in graph.all_nodes():
+            if node not in inside:
+                found.update(dict.fromkeys(_reports(function, node, names)))
+    return list(found)
+
+
+def _reports(function: str, node: Node, names: Mapping[Node, str]) -> Iterator[HostReport]:
+    kind, what, reason = _loop(node, names) or _call(node) or _operation(node) or ("", "", "")
+    if kind:
+        place = "" if node.span is None else f"line {node.span.line}"
+        source = "" if node.span is None else node.span.text().strip()
+        yield HostReport(kind, function, what, place or lines_of(node), source, reason)
+
+
+_Found = tuple[str, str, str] | None
+
+
+def _loop(node: Node, names: Mapping[Node, str]) -> _Found:
+    if node.op in _COMPREHENSIONS:
+        return "loop", str(node.attributes.get("kind", "comprehension")), "a comprehension runs in Python, item by item"
+    if node.op not in _LOOPS:
+        return None
+    inner = [each for block in node.blocks for each in block.all_nodes()]
+    called = [names.get(each, "a region") for each in inner if each.op == "region"]
+    if called:
+        return "loop", node.op, f"its rounds run in Python and call {', '.join(called)}"
+    works = any(isinstance(value.type, ArrayType) for each in inner for value in each.results)
+    lacks = "its body has no operations that form a region" if works else "its body has no work on arrays"
+    return "loop", node.op, f"its rounds run in Python: {lacks}"
+
+
+def _call(node: Node) -> _Found:
+    match node.op:
+        case "library":
+            return "call", str(node.attributes["function"]), "library op: runs as one call of NumPy"
+        case "call" if not is_known_callee(node):
+            named = node.inputs[0].name
+            producer = node.inputs[0].producer
+            if not named and isinstance(producer, Node):
+                named = str(producer.attributes.get("name", ""))
+            return "call", named or "a value", "its callee is only known when it runs"
+    return None
+
+
+def _is_view(node: Node) -> bool:
+    """Whether a node is `array[2:]` or the like, which touches no element."""
+    return node.op == "getitem" and is_basic_index(node.inputs[1])
+
+
+def _operation(node: Node) -> _Found:
+    """An operation on arrays, or on what may be arrays."""
+    row = table.get(node.op)
+    if row is None or row.kind not in _ARRAY_KINDS or _is_view(node):
+        return None
+    types = [value.type for value in (*node.inputs, *node.results)]
+    operation = operation_of(node)
+    name = short_name(node)
+    if any(isinstance(type_, ArrayType) for type_ in types):
+        if operation is None:
+            return "operation", name, "no kernel of a region does this: runs as one call of NumPy"
+        if all(type_ != UNKNOWN for type_ in types):
+            return "operation", name, "its neighbours and it form no region that would pay"
+    if operation is not None and any(type_ == UNKNOWN for type_ in types):
+        return "operation", name, "the types of its operands are only known when it runs"
+    return None

@@ -1,0 +1,179 @@
+"""How large the arrays of a plan are for some arguments, found without running it.
+
+An array of known shape stands as an array without memory (all its strides are zero), so views of it are asked of NumPy
+itself. What is not followed is unknown, and so is whatever may differ from one round of a loop to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.room import with_room
+from gjit.ir.types import ArrayType
+from gjit.report.known_ops import UNKNOWN, known_result, stand_in
+from gjit.scheduler.flow import function_of, loop_of
+from gjit.scheduler.fusible import Form, operation_of
+
+_MOST_ROUNDS = 8
+
+
+class Sizes:
+    """What is known of the values of some graphs.
+
+    Args:
+        graphs: those of a plan.
+        entry: the name of the first one.
+        arguments: for its parameters, in order.
+    """
+
+    def __init__(self, graphs: Mapping[str, Graph], entry: str, arguments: Sequence[object]):
+        self._graphs = graphs
+        self._values: dict[Value, object] = {}
+        self._seen: dict[str, list[object]] = {}
+        self._running: set[str] = set()
+        with_room(lambda: self._call(entry, list(map(stand_in, arguments))))
+
+    def of(self, value: Value) -> object:
+        """An array of the size of the value, a number, tuple or slice that it is; UNKNOWN otherwise."""
+        return value.value if isinstance(value, Constant) else self._values.get(value, UNKNOWN)
+
+    def bytes_of(self, value: Value) -> int | None:
+        """The bytes of the elements of an array, 0 for what is none, None where that is not known."""
+        found = self.of(value)
+        if isinstance(found, np.ndarray):
+            return found.nbytes
+        is_other = found is not UNKNOWN or not (isinstance(value.type, ArrayType) or str(value.type) == "unknown")
+        return 0 if is_other else None
+
+    def stored_bytes(self, node: Node) -> int | None:
+        """The bytes that a store writes."""
+        target, index = map(self.of, node.inputs[:2])
+        if not isinstance(target, np.ndarray) or index is UNKNOWN:
+            return None
+        found = known_result("getitem", [target, index])
+        return found.nbytes if isinstance(found, np.ndarray) else None
+
+    def _call(self, name: str, arguments: list[object]) -> object:
+        """The result of a graph; of one that is called with several sizes only what they share is known."""
+        graph = self._graphs.get(name)
+        if graph is None or name in self._running or len(graph.block.parameters) != len(arguments):
+            return UNKNOWN
+        before = self._seen.get(name, arguments)
+        shared = [each if _alike(each, other) else UNKNOWN for each, other in zip(arguments, before, strict=True)]
+        self._seen[name] = shared
+        self._running.add(name)
+        self._run(graph.block, shared)
+        self._running.discard(name)
+        ends = [node for node in graph.all_nodes() if node.op == "return" and not _is_in_function(node)]
+        return self._shared([self.of(end.inputs[0]) for end in ends if end.inputs])
+
+    def _run(self, block: Block, arguments: Sequence[object] = ()) -> None:
+        given = [*arguments, *[UNKNOWN] * (len(block.parameters) - len(arguments))]
+        self._values.update(zip(block.parameters, given, strict=False))
+        for node in block:
+            results = self._node(node)
+            self._values.update(zip(node.results, results, strict=False))
+
+    def _node(self, node: Node) -> list[object]:
+        match node.op:
+            case "region":
+                self._run(node.blocks[0], [self.of(value) for value in node.inputs])
+                return [self.of(value) for value in end_of(node.blocks[0]).inputs]
+            case "if":
+                return self._if(node)
+            case "for" | "while":
+                return self._loop(node)
+            case "invoke":
+                plain = not node.labels
+                found = [self.of(value) for value in node.inputs]
+                return [self._call(str(node.attributes["function"]), found) if plain else UNKNOWN]
+        for block in node.blocks:
+            self._run(block)
+        return [self._computed(node)] if len(node.results) == 1 and not node.blocks else []
+
+    def _if(self, node: Node) -> list[object]:
+        for block in node.blocks:
+            self._run(block)
+        ends = [end for end in map(end_of, node.blocks) if end.op == "yield"]
+        return [self._shared([self.of(end.inputs[place]) for end in ends]) for place in range(len(node.results))]
+
+    def _loop(self, node: Node) -> list[object]:
+        is_for = node.op == "for"
+        carried = [self.of(value) for value in node.inputs[is_for:]]
+        for _ in range(_MOST_ROUNDS):
+            self._round(node, carried)
+            after = self._after_round(node, carried)
+            if all(map(_alike, after, carried)):
+                break
+            carried = after
+        else:
+            carried = [UNKNOWN] * len(carried)
+            self._round(node, carried)
+        return carried
+
+    def _round(self, node: Node, carried: list[object]) -> None:
+        first = [UNKNOWN, *carried] if node.op == "for" else carried
+        for place, block in enumerate(node.blocks):
+            self._run(block, first if place == 0 else carried)
+
+    def _after_round(self, node: Node, carried: list[object]) -> list[object]:
+        """What the carried values have in common at every end of a round, and at the end of the loop."""
+        inner = [each for block in node.blocks[:-1] for each in block.all_nodes()]
+        ends = [each.inputs for each in inner if each.op in ("continue", "break") and loop_of(each) is node]
+        if node.op == "while":
+            ends.append(end_of(node.blocks[0]).inputs[1:])
+        last = end_of(node.blocks[-1])
+        if last.op == "yield":
+            ends.append(last.inputs)
+        found = [[self.of(value) for value in end] for end in ends if len(end) == len(carried)]
+        return [self._shared(list(each)) for each in zip(carried, *found, strict=True)]
+
+    def _shared(self, found: list[object]) -> object:
+        return found[0] if found and all(_alike(found[0], each) for each in found[1:]) else UNKNOWN
+
+    def _computed(self, node: Node) -> object:
+        inputs = [self.of(value) for value in node.inputs]
+        operation = operation_of(node)
+        if operation is None or operation.form is Form.VIEW:
+            return known_result(node.op, inputs, node.attributes, node.labels)
+        if operation.out is not None:
+            return self.of(operation.out)
+        arrays = [self.of(value) for value in operation.operands]
+        shape = _shape(operation.form, operation.keepdims, arrays)
+        type_ = node.result.type
+        if shape is None or not isinstance(type_, ArrayType) or type_.dtype is None:
+            return known_result(node.op, inputs, node.attributes, node.labels)
+        return stand_in(np.broadcast_to(np.empty((), type_.dtype), shape))
+
+
+def end_of(block: Block) -> Node:
+    """The terminator of a block of a graph that is complete."""
+    assert block.terminator is not None
+    return block.terminator
+
+
+def _shape(form: Form, keepdims: bool, operands: list[object]) -> tuple[int, ...] | None:
+    """The shape of what an operation of a region gives, where all its operands are known."""
+    if any(each is UNKNOWN for each in operands) or form in (Form.TOTAL, Form.STORE):
+        return None
+    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
+    if form is Form.ROWS:
+        return (*shapes[0][:-1], *([1] if keepdims else [])) if shapes and shapes[0] else None
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _alike(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape
+    return one is other or (type(one) is type(other) and type(one) in (int, bool, tuple, slice) and one == other)
+
+
+def _is_in_function(node: Node) -> bool:
+    """Whether a node belongs to an inner function, not to that of its graph."""
+    return function_of(node) is not None
