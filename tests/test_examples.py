@@ -19,6 +19,11 @@ from gjit.testing import assert_same_as_numpy
 ROOT = Path(__file__).parent.parent
 FILES = sorted(file.name for file in pkgutil.iter_modules(examples.__path__))
 SIZES = [1, 64, 3_000, 700_000]
+LARGE = 1_200_000
+CHANGES_SHAPES = {"cube_root"}
+"""Programs whose arrays shrink with every round: they are soon not planned any more."""
+NEVER_TILED = {"hybrid_frontend.factorial", "nbody.energy"}
+"""Numbers alone; distances that are combined with an outer product of their own."""
 
 
 PROGRAMS = [
@@ -43,13 +48,13 @@ def test_program_runs_without_the_interpreter(compiled, plain, make_arguments):
 
 
 @pytest.mark.parametrize(
-    ("compiled", "plain", "make_arguments"), [program for program in PROGRAMS if "factorial" not in program.id]
+    ("compiled", "plain", "make_arguments"), [program for program in PROGRAMS if program.id not in NEVER_TILED]
 )
 def test_large_arrays_run_tile_by_tile(compiled, plain, make_arguments):
     launches, fallbacks = compiled.statistics.launches, compiled.statistics.fallbacks
-    compiled(*make_arguments(SIZES[-1]))
+    compiled(*make_arguments(LARGE))
     assert compiled.statistics.launches > launches
-    assert compiled.statistics.fallbacks == fallbacks
+    assert compiled.statistics.fallbacks == fallbacks or plain.__name__ in CHANGES_SHAPES
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -31,7 +31,7 @@ ROWS = [
     if op.function is not None
     and op.kind is not Kind.CONTROL
     and op.name not in SKIPPED
-    and (op.name in OF_SCIPY or not op.name.startswith("scipy."))
+    and (op.name in OF_SCIPY or not op.name.startswith(("scipy.", "user.")))
 ]
 IDS = [op.name for op in ROWS]
 

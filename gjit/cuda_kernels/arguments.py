@@ -2,8 +2,9 @@
 
     struct Arguments {
         const Array *x;
-        int64 x_strides[1];
-        int64 extents[2];
+        int64 x_stride_0;
+        int64 extent_0;
+        int64 extent_1;
         float64 a;
     };
 """
@@ -54,11 +55,11 @@ def head(program: KernelProgram) -> str:
     return f'extern "C" void {program.name}(const Arguments *arguments, char *scratch, int64 begin, int64 end) {{'
 
 
-def locals_text(program: KernelProgram) -> list[str]:
-    """Numbers, steps and extents as local names."""
+def locals_text(program: KernelProgram, meanings: tuple[Meaning, ...] = (Meaning.NUMBER, Meaning.EXTENT)) -> list[str]:
+    """Numbers, steps along rows, and extents as local names."""
     lines = []
     for field in fields_of(program):
-        if field.meaning in (Meaning.NUMBER, Meaning.EXTENT) or field.declaration.endswith("_step"):
+        if field.meaning in meanings or field.declaration.endswith("_step"):
             name = field.declaration.rpartition(" ")[2]
             lines.append(f"const {field.declaration} = arguments->{name};")
     return lines

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, struct_text
 from gjit.cuda_kernels.element import Texts, indented, load
-from gjit.cuda_kernels.program import Access, Kernel, KernelProgram, Level, Operation, Step
+from gjit.cuda_kernels.program import Access, Kernel, KernelProgram, Level, Meaning, Operation, Step
 
 
 def flat_kernel(program: KernelProgram) -> Kernel:
     """One loop over the elements from `begin` up to `end`."""
     fields = fields_of(program)
     lines = [*struct_text(fields), head(program)]
-    lines += indented(locals_text(program), 1)
+    lines += indented(locals_text(program, (Meaning.NUMBER,)), 1)
     lines += indented(pointers_text(program, {}), 1)
     lines += indented(row_text(program, "begin", "end"), 1)
     lines.append("}")

@@ -41,6 +41,11 @@ template <typename Way, typename T> static T reduce_block(const T *values, int64
     typedef T Vector __attribute__((vector_size(64)));
     typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
     const int width = 64 / sizeof(T);
+    if (count < width) {
+        T result = values[0];
+        for (int64 i = 1; i < count; ++i) result = Way::combine(result, values[i]);
+        return result;
+    }
     Vector lanes[8];
     for (int k = 0; k < 8; ++k)
         for (int lane = 0; lane < width; ++lane) lanes[k][lane] = Way::start(values[0]);

@@ -94,7 +94,8 @@ class Maker:
         title, note, tone = self.describe(node)
         box = Box(title, note, tone, node)
         pairs = zip(block_names(node), node.blocks, strict=True)
-        box.panels = [self.panel(block, name, depth + 1) for name, block in pairs if not _passes_on(node, block)]
+        panels = [self.panel(block, name, depth + 1) for name, block in pairs if not _passes_on(node, block)]
+        box.panels = [panel for panel in panels if panel.boxes]
         return _sized(box)
 
 
@@ -171,26 +172,26 @@ class _Rows:
         self._measure()
 
     def _place(self, number: int, row: list[_Entry], last: dict[Value, int], y: float) -> float:
-        passing = [lane for value, lane in self.lanes.items() if last.get(value, -1) > number]
-        wanted = [(self._wanted(entry), index, entry) for index, entry in enumerate(row)]
-        places = [(lane.x, lane.index, lane) for lane in passing]
-        ordered = sorted([*wanted, *places], key=lambda place: (place[0], place[1]))
-        widths = [2 * _LANE if isinstance(thing, _Lane) else thing.box.width for _, _, thing in ordered]
-        starts = _spread([x for x, _, _ in ordered], widths)
+        """Place one row, its lines and the lanes that pass it; where the next row begins."""
         height = max(entry.box.height for entry in row)
-        for start, width, (_, _, thing) in zip(starts, widths, ordered, strict=True):
+        passing = [lane for value, lane in self.lanes.items() if last.get(value, -1) > number]
+        entries = [(self._wanted(entry), index, entry) for index, entry in enumerate(row)]
+        things = sorted([*entries, *((lane.x, lane.index, lane) for lane in passing)], key=lambda thing: thing[:2])
+        ways = []
+        for (_, _, thing), (x, width) in zip(things, _spread([(x, *_breadth(it)) for x, _, it in things]), strict=True):
             if isinstance(thing, _Entry):
-                thing.box.x, thing.box.y = start, y
+                thing.box.x, thing.box.y = x, y
                 self.panel.boxes.append(thing.box)
                 self._end_lines(thing, y)
             else:
-                x = start + width / 2
-                thing.points += [(x, y), (x, y + height)]
+                ways.append((thing, x + width / 2))
+        for lane, x in ways:  # a value may end at a box of this row and pass it too: its line ends above the row
+            lane.points += [(x, y), (x, y + height)]
         self.middle = sum(entry.box.bottom[0] for entry in row) / len(row)
         for entry in row:
-            for value in entry.given:
-                if value in last:
-                    self.lanes[value] = _Lane([entry.box.bottom], len(self.lanes))
+            self.lanes.update(
+                (value, _Lane([entry.box.bottom], len(self.lanes))) for value in entry.given if value in last
+            )
         return y + height + _ROW_GAP
 
     def _wanted(self, entry: _Entry) -> float:
@@ -218,16 +219,29 @@ class _Rows:
         panel.height = max((box.y + box.height for box in panel.boxes), default=TITLE_HEIGHT) + PAD
 
 
-def _spread(centres: list[float], widths: list[float]) -> list[float]:
-    """Left ends of things of these widths that want these centres, in order and without overlap."""
-    starts: list[float] = []
-    free = float("-inf")
-    for centre, width in zip(centres, widths, strict=True):
-        start = max(centre - width / 2, free)
-        starts.append(start)
-        free = start + width + _GAP
-    moved = sum(start + width / 2 - centre for start, centre, width in zip(starts, centres, widths, strict=True))
-    return [start - moved / len(starts) for start in starts]
+def _breadth(thing: _Entry | _Lane) -> tuple[float, float]:
+    """The width of a thing in a row, and how little it moves aside: lanes that move at each row are staircases."""
+    return (2 * _LANE, 12.0) if isinstance(thing, _Lane) else (thing.box.width, 1.0)
+
+
+def _spread(wanted: list[tuple[float, float, float]]) -> list[tuple[float, float]]:
+    """Left ends and widths of things that want some centre, have some width and weight, in order, without overlap.
+
+    Things that would overlap form a pool that stands where its members want it on average, by weight.
+    """
+    pools: list[tuple[float, float, int]] = []
+    offsets, free = [], 0.0
+    for centre, width, weight in wanted:
+        offsets.append(free)
+        place, count = centre - width / 2 - free, 1
+        while pools and pools[-1][0] > place:
+            other, other_weight, members = pools.pop()
+            place = (place * weight + other * other_weight) / (weight + other_weight)
+            weight, count = weight + other_weight, count + members
+        pools.append((place, weight, count))
+        free += width + _GAP
+    places = [place for place, _, count in pools for _ in range(count)]
+    return [(place + offset, width) for place, offset, (_, width, _) in zip(places, offsets, wanted, strict=True)]
 
 
 def _used(node: Node) -> Iterator[Value]:

@@ -34,7 +34,7 @@ def svg(graph: Graph, names: Mapping[Node, str] | None = None, *, most: int = MO
         names: what to call its regions; `region 0` and so on unless given.
         most: how many nodes are drawn.
 
-    >>> from gjit.ir.graph import Parameter
+    >>> from gjit.ir.graph import Constant, Parameter
     >>> from gjit.ir.builder import Builder
     >>> graph = Graph("double", [Parameter("x")])
     >>> builder = Builder(graph)

@@ -44,7 +44,7 @@ def total(node: Node) -> Effect:
         return Effect.NONE
     if types in ({STR}, {BYTES}) and node.results[0].type != UNKNOWN:
         return Effect.NONE
-    if all(isinstance(type_, TupleType | ListType) or type_ == INT for type_ in types):
+    if types != {INT} and all(isinstance(type_, TupleType | ListType) or type_ == INT for type_ in types):
         return _sequence_effects(node)
     return partial(node)
 

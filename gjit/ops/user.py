@@ -11,7 +11,7 @@ import numpy as np
 from gjit.ir.graph import Node
 from gjit.ir.protocols import known_names
 from gjit.ir.types import BOOL, COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
-from gjit.ops.row import OPAQUE, Dtypes, Effect, Kind, KernelRule, Op, TypeRule, table
+from gjit.ops.row import OPAQUE, Dtypes, Effect, KernelRule, Kind, Op, TypeRule, table
 
 F = TypeVar("F", bound=Callable)
 PREFIX = "user."

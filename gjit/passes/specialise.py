@@ -41,7 +41,7 @@ def specialise(graph: Graph, argument_types: list[Type], functions_types: Return
     ... }''')
     >>> print(specialise(graph, [ArrayType(np.dtype("float32"), 2), INT]))
     graph f(%x: array<float32, 2>, %n: int) {
-      %0 = numpy.sum(%x) : scalar<float32>
+      %0 = numpy.sum(%x) {method=True} : scalar<float32>
       %1 = operator.mul(%0, %n) : scalar<float32>
       return %1
     }

@@ -13,7 +13,7 @@ from gjit.ir.draw import svg
 from gjit.report.host import HostReport
 from gjit.report.page import document, fragment
 from gjit.report.regions import RegionReport, region_names
-from gjit.report.words import bytes_text, count, memory_text, ran_text
+from gjit.report.words import count, intermediates_text, memory_text, ops_text, ran_text
 from gjit.runtime.plan import Plan
 
 
@@ -82,17 +82,16 @@ class Explanation:
     def _text(self) -> Iterator[str]:
         yield f"{self.function}({self.signature}): {count(self.regions, 'region')} on the engine {self.engine}"
         for region in self.details:
-            yield f"  {region.name} of {region.function}, {region.lines}: {', '.join(region.ops)}"
+            yield f"  {region.name} of {region.function}, {region.lines}: {ops_text(region.ops)}"
             yield from (f"    {line}" for line in region.source)
             yield f"    in: {', '.join(region.inputs)}  out: {', '.join(region.outputs) or 'a store'}"
             yield f"    {memory_text(region)}"
             if region.intermediates:
-                names = ", ".join(region.intermediates)
-                yield f"    never whole in memory: {names} ({bytes_text(region.intermediate_bytes)})"
+                yield f"    never whole in memory: {intermediates_text(region)}"
             yield f"    {ran_text(region)}"
         yield from ["on the host:"] if self.host else []
         for each in self.host:
-            shown = f"  {each.source}" if each.source else ""
-            yield f"  {each.kind} {each.what} ({each.place}): {each.reason}{shown and '  |' + shown}"
+            yield f"  {each.kind} {each.what} ({each.place}): {each.reason}"
+            yield from [f"    {each.source}"] if each.source else []
         yield "host program:"
         yield from ("  " + line for line in self.code.rstrip().splitlines())

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gjit.capture.program import Program
+from gjit.capture.program import Fallback, Program
 from gjit.ir.graph import Node
-from gjit.ir.node_texts import lines_of
 from gjit.ir.types import UNKNOWN, ArrayType
 from gjit.ops.row import Kind, table
 from gjit.report.regions import region_names, short_name
@@ -44,23 +43,26 @@ class HostReport:
 def host_reports(plan: Plan, program: Program) -> list[HostReport]:
     """The loops, calls and array operations of a plan that stay on the host; each line, op and reason once."""
     names = region_names(plan)
+    refused = {each.function.rpartition(".")[2]: each for each in program.refused.values()}
     found: dict[HostReport, None] = {}
-    for refused in program.refused.values():
-        found[HostReport("call", plan.name, refused.function, refused.place, "", refused.reason)] = None
     for function, graph in plan.graphs.items():
         inside = {inner for node in graph.all_nodes() if node.op == "region" for inner in node.blocks[0]}
         for node in graph.all_nodes():
             if node not in inside:
-                found.update(dict.fromkeys(_reports(function, node, names)))
+                found.update(dict.fromkeys(_reports(function, node, names, refused)))
     return list(found)
 
 
-def _reports(function: str, node: Node, names: Mapping[Node, str]) -> Iterator[HostReport]:
+def _reports(
+    function: str, node: Node, names: Mapping[Node, str], refused: Mapping[str, Fallback]
+) -> Iterator[HostReport]:
     kind, what, reason = _loop(node, names) or _call(node) or _operation(node) or ("", "", "")
+    if kind == "call" and what in refused:
+        reason = refused[what].reason
     if kind:
         place = "" if node.span is None else f"line {node.span.line}"
         source = "" if node.span is None else node.span.text().strip()
-        yield HostReport(kind, function, what, place or lines_of(node), source, reason)
+        yield HostReport(kind, function, what, place, source, reason)
 
 
 _Found = tuple[str, str, str] | None
@@ -72,12 +74,17 @@ def _loop(node: Node, names: Mapping[Node, str]) -> _Found:
     if node.op not in _LOOPS:
         return None
     inner = [each for block in node.blocks for each in block.all_nodes()]
-    called = [names.get(each, "a region") for each in inner if each.op == "region"]
+    regions = [each for each in inner if each.op == "region"]
+    called = [names[each] for each in regions if each in names]
     if called:
         return "loop", node.op, f"its rounds run in Python and call {', '.join(called)}"
-    works = any(isinstance(value.type, ArrayType) for each in inner for value in each.results)
-    lacks = "its body has no operations that form a region" if works else "its body has no work on arrays"
-    return "loop", node.op, f"its rounds run in Python: {lacks}"
+    if regions:
+        why = "one pass over its regions would gain nothing"
+    elif any(isinstance(value.type, ArrayType) for each in inner for value in each.results):
+        why = "its body has no operations that form a region"
+    else:
+        why = "its body has no work on arrays"
+    return "loop", node.op, f"its rounds run in Python: {why}"
 
 
 def _call(node: Node) -> _Found:

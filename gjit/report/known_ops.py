@@ -69,7 +69,7 @@ def _has_unknown(value: object) -> bool:
     return value is UNKNOWN or (type(value) is tuple and any(map(_has_unknown, value)))
 
 
-def _item(owner: object, index: object) -> object:
+def _item(owner: object, index: Any) -> object:
     basic = index if type(index) is tuple else (index,)
     if isinstance(owner, np.ndarray) and all(isinstance(part, (int, slice, type(None), type(...))) for part in basic):
         return owner[index]

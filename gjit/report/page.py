@@ -8,7 +8,7 @@ from typing import Protocol
 from gjit.ir.node_texts import escape
 from gjit.report.host import HostReport
 from gjit.report.regions import RegionReport
-from gjit.report.words import bytes_text, count, ran_text
+from gjit.report.words import bytes_text, count, intermediates_text, ops_text, ran_text
 
 _STYLE = """
 .gjit-explanation { font: 14px/1.45 system-ui, sans-serif; color: #222; background: #fff; padding: 8px; }
@@ -19,6 +19,7 @@ _STYLE = """
 .gjit-explanation table { border-collapse: collapse; font-size: 13px; }
 .gjit-explanation th, .gjit-explanation td { border: 1px solid #d5dae0; padding: 4px 8px; text-align: left; }
 .gjit-explanation td, .gjit-explanation th { vertical-align: top; background: #fff; color: #222; }
+.gjit-explanation td i { display: inline-block; width: 12px; height: 12px; border: 1px solid #777; margin-right: 6px; }
 .gjit-explanation td pre { background: none; padding: 0; }
 .gjit-explanation .picture { overflow: auto; max-height: 900px; border: 1px solid #d5dae0; }
 """
@@ -76,16 +77,19 @@ def _table(title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> 
 
 
 def _region_row(region: RegionReport) -> list[str]:
-    inside = f"{', '.join(region.intermediates)} ({bytes_text(region.intermediate_bytes)})"
     return [
-        f"<b>{escape(region.name)}</b><br>{escape(region.function)}",
+        f'<i style="background:{escape(region.colour)}"></i><b>{escape(region.name)}</b><br>{escape(region.function)}',
         f"<pre>{escape(chr(10).join(region.source))}</pre>",
-        escape(", ".join(region.ops)),
-        escape(bytes_text(region.bytes_read)),
-        escape(bytes_text(region.bytes_written)),
-        escape(inside) if region.intermediates else "",
+        escape(ops_text(region.ops)),
+        _bytes(region.bytes_read),
+        _bytes(region.bytes_written),
+        escape(intermediates_text(region)),
         escape(ran_text(region)),
     ]
+
+
+def _bytes(size: int | None) -> str:
+    return escape(bytes_text(size)).replace(" ", "&nbsp;")
 
 
 def _host_row(each: HostReport) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.node_texts import lines_of
+from gjit.ir.node_texts import colours_of, lines_of
+from gjit.ir.printer import called_graphs
 from gjit.ir.types import ArrayType
 from gjit.report.sizes import Sizes, end_of
 from gjit.runtime.engines import Region, engine_named
@@ -28,6 +29,7 @@ class RegionReport:
     least_elements      smaller arrays run op by op, in place; None: always, since one pass gains nothing
     bytes_read          from memory by one run for these arguments, bytes_written to it; None where that is not known
     intermediates       arrays that never exist as a whole when the region runs as one pass, and their bytes together
+    colour              in the picture
     launches            how often it has run as one pass, and how often op by op although its arrays were large
     """
 
@@ -44,6 +46,7 @@ class RegionReport:
     bytes_written: int | None
     intermediates: tuple[str, ...]
     intermediate_bytes: int | None
+    colour: str
     launches: int
     fallbacks: int
 
@@ -53,11 +56,13 @@ def region_reports(plan: Plan, sizes: Sizes) -> Iterator[RegionReport]:
     least_elements = engine_named(plan.engine).least_elements
     running = {region.node: region for region in plan.regions}
     names = region_names(plan)
+    colours = colours_of([graph for graph, _ in called_graphs(plan.graph)])
     for function, graph in plan.graphs.items():
         for node in graph.all_nodes():
             if node.op == "region":
                 name = names.get(node, f"region {node.attributes['index']}")
-                yield _report(function, name, node, least_elements(node), running.get(node), sizes)
+                runs = least_elements(node), running.get(node)
+                yield _report(function, name, node, *runs, sizes, colours.get(node, ""))
 
 
 def region_names(plan: Plan) -> dict[Node, str]:
@@ -72,7 +77,7 @@ def source_lines(spans: Iterable[Span | None]) -> tuple[str, ...]:
 
 
 def _report(
-    function: str, name: str, node: Node, least: int | None, region: Region | None, sizes: Sizes
+    function: str, name: str, node: Node, least: int | None, region: Region | None, sizes: Sizes, colour: str
 ) -> RegionReport:
     body = node.blocks[0]
     between = list(_intermediates(node))
@@ -90,6 +95,7 @@ def _report(
         bytes_written=total([*map(sizes.bytes_of, node.results), *_stored(node, sizes)]),
         intermediates=tuple(name for name, _ in between),
         intermediate_bytes=total([sizes.bytes_of(value) for _, value in between]),
+        colour=colour,
         launches=region.tiled if region is not None else 0,
         fallbacks=region.fallbacks if region is not None else 0,
     )

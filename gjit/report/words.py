@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from gjit.report.regions import RegionReport
 
+_MOST_OPS = 16
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -30,6 +34,28 @@ def bytes_text(size: int | None) -> str:
     return f"{size} {_UNITS[0]}" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
 
 
+def ops_text(ops: Sequence[str]) -> str:
+    """The ops in order; of many, how often each is there.
+
+    >>> ops_text(["mul", "add"]), ops_text(["mul", "add", "mul"] * 6)
+    ('mul, add', '18 ops: 12 mul, 6 add')
+    """
+    if len(ops) <= _MOST_OPS:
+        return ", ".join(ops)
+    counted = [f"{number} {op}" for op, number in Counter(ops).most_common()]
+    return f"{len(ops)} ops: {', '.join(counted)}"
+
+
+def intermediates_text(region: RegionReport) -> str:
+    """How many arrays are never made, with those that the user has named; nothing where there are none."""
+    if not region.intermediates:
+        return ""
+    named = [name for name in dict.fromkeys(region.intermediates) if name not in region.ops]
+    shown = f": {', '.join(named)}" if named else ""
+    arrays = count(len(region.intermediates), "array")
+    return f"{arrays} ({bytes_text(region.intermediate_bytes)}){shown}"
+
+
 def memory_text(region: RegionReport) -> str:
     """What one run of a region moves through memory."""
     read, written = bytes_text(region.bytes_read), bytes_text(region.bytes_written)
@@ -40,6 +66,6 @@ def ran_text(region: RegionReport) -> str:
     """How a region runs, and how often it has."""
     if region.least_elements is None:
         return "runs op by op in place: one pass would gain nothing"
-    so_far = f"so far {count(region.launches, 'launch').replace('launchs', 'launches')}"
-    so_far += f", {count(region.fallbacks, 'fallback')}"
+    launches = "1 launch" if region.launches == 1 else f"{region.launches} launches"
+    so_far = f"so far {launches}, {count(region.fallbacks, 'fallback')}"
     return f"runs as one pass from {region.least_elements} elements on, below op by op in place; {so_far}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from gjit.ir.graph import Node, Value
-from gjit.ir.types import UNKNOWN, ArrayType
+from gjit.ir.types import UNKNOWN, ArrayType, Type
+from gjit.scheduler.bases import is_likely_disturbed
 from gjit.scheduler.dying import may_be_temporary
 from gjit.scheduler.fusible import Form, Operation, operation_of
 
-_USUAL_ITEM = 8
+_USUAL_ITEM, _SMALLEST_FLOAT = 8, 4
+MOST = 4
+"""The largest factor."""
 _MAKES_FRESH = frozenset({Form.UFUNC, Form.SELECT, Form.APPLY, Form.CAST, Form.ROWS})
 OWN_ARRAYS = frozenset({Form.ROWS, Form.SELECT, Form.APPLY})
 """Steps that make their own result, rather than write it into a given array."""
@@ -31,7 +34,7 @@ def size_factor(forms: set[Form], steps: int, made: int, outputs: int) -> int | 
     if steps <= outputs:
         return None
     if made <= outputs and Form.STORE not in forms:
-        return 4 if steps >= 3 else None
+        return MOST if steps >= 3 else None
     return 1 if OWN_ARRAYS.isdisjoint(forms) else 2
 
 
@@ -46,28 +49,42 @@ def least_elements(region: Node, smallest_bytes: int) -> int | None:
     steps = [(node, operation) for node in body if (operation := operation_of(node)) is not None]
     steps = [step for step in steps if step[1].form is not Form.VIEW and any(map(_may_be_array, step[1].operands))]
     forms = {operation.form for _, operation in steps}
-    made = sum(_makes(node, operation) for node, operation in steps)
     fresh = {node.result for node, operation in steps if operation.out is None and operation.form in _MAKES_FRESH}
     outputs = len(fresh.intersection(body.terminator.inputs))
-    factor = size_factor(forms, len(steps), made, outputs)
-    return None if factor is None else -(-factor * smallest_bytes // _largest_item(region))
+    made = [sum(_makes(node, operation, types) for node, operation in steps) for types in (ArrayType, Type)]
+    count = len(steps)
+    if Form.STORE in forms and _is_deferred(region):
+        forms, count, outputs = forms - {Form.STORE}, count - 1, outputs + 1
+    surely, likely = (size_factor(forms, count, each, outputs) for each in made)
+    if surely is None:
+        return None
+    return -(-(likely or MOST) * smallest_bytes // _largest_item(region))
+
+
+def _is_deferred(region: Node) -> bool:
+    """Whether what a region stores most likely has to be made first: the store writes into what the steps read."""
+    pairs = dict(zip(region.blocks[0].parameters, region.inputs, strict=True))
+    store = region.blocks[0].last
+    target = pairs[store.inputs[0]]
+    return is_likely_disturbed(target, [value for value in pairs.values() if _may_be_array(value)])
 
 
 def _may_be_array(value: Value) -> bool:
     return isinstance(value.type, ArrayType) or value.type == UNKNOWN
 
 
-def _makes(node: Node, operation: Operation) -> bool:
+def _makes(node: Node, operation: Operation, types: type[Type]) -> bool:
+    """Whether a step makes an array; NumPy reuses temporaries whose type is one of `types`."""
     if operation.out is not None or operation.form is Form.STORE:
         return False
     is_operator = operation.form is Form.UFUNC and node.op.startswith("operator.")
-    return not (is_operator and any(_is_reused(value, node.result) for value in node.inputs))
+    return not (is_operator and any(_is_reused(value, node.result, types) for value in node.inputs))
 
 
-def _is_reused(value: Value, result: Value) -> bool:
-    """Whether NumPy most likely writes the result of an operator into this operand: a fresh array without a name."""
+def _is_reused(value: Value, result: Value, types: type[Type]) -> bool:
+    """Whether NumPy writes the result of an operator into this operand: a fresh array without a name."""
     maker = value.producer
-    if not isinstance(maker, Node) or not may_be_temporary(value) or not _may_be_array(value):
+    if not isinstance(maker, Node) or not may_be_temporary(value) or not isinstance(value.type, types):
         return False
     operation = operation_of(maker)
     is_fresh = operation is not None and operation.out is None and operation.form in _MAKES_FRESH
@@ -75,9 +92,10 @@ def _is_reused(value: Value, result: Value) -> bool:
 
 
 def _largest_item(region: Node) -> int:
-    """The bytes of the largest element of all values, as far as they are known."""
+    """The bytes of the largest element of all values; those that are not known are like the floats among the others."""
     values = [*region.inputs, *(result for node in region.blocks[0] for result in node.results)]
     types = [value.type for value in values if _may_be_array(value)]
-    known = [type_.dtype for type_ in types if isinstance(type_, ArrayType)]
-    sizes = [_USUAL_ITEM if dtype is None else dtype.itemsize for dtype in known]
-    return max([*sizes, *(_USUAL_ITEM for type_ in types if type_ == UNKNOWN)], default=_USUAL_ITEM) or 1
+    dtypes = [type_.dtype if isinstance(type_, ArrayType) else None for type_ in types]
+    known = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
+    is_known = known >= _SMALLEST_FLOAT or (known > 0 and None not in dtypes)
+    return known if is_known else _USUAL_ITEM

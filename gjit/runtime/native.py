@@ -100,6 +100,8 @@ def load_unit(source: str, compiler: Compiler) -> ctypes.CDLL:
                 found = _found_or_made(source, compiler)
             except CompileError as error:
                 found = error
+            except OSError as error:  # no room, or a folder for temporary files that code may not be loaded from
+                found = CompileError(str(error))
             _libraries[source] = found
     if isinstance(found, CompileError):
         raise found

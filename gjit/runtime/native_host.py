@@ -26,7 +26,8 @@ import numpy as np
 from gjit.cuda_kernels.program import Meaning
 from gjit.ir.graph import Constant, Value
 from gjit.runtime.layout import is_disturbed_by
-from gjit.runtime.native_launch import Launch, alike, move, number
+from gjit.runtime.native_arguments import number
+from gjit.runtime.native_launch import Launch, alike, move
 from gjit.runtime.scalars import Fallback
 
 

@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gjit import settings
-from gjit.cuda_kernels.program import BLOCK, Field, Meaning
+from gjit.cuda_kernels.program import BLOCK
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import table
 from gjit.runtime.layout import Order, Shape, is_disturbed_by
 from gjit.runtime.native import NativeKernel, native_kernel
+from gjit.runtime.native_arguments import Slot, format_of, number, slot_of
 from gjit.runtime.native_program import Draft
 from gjit.runtime.pool import scratch
 from gjit.runtime.region_values import Item, Unsupported
-from gjit.runtime.scalars import Fallback, loop_scalar
+from gjit.runtime.scalars import Fallback
 from gjit.runtime.threads import run_on_threads
 
 THREADED_WORK = 1 << 21
 """From how many elements times steps on work is spread over threads."""
 _PIECES = 4
 _GRAIN = 1024
-_FORMATS = {"?": "?", "e": "e", "f": "f", "d": "d", "F": "ff", "D": "dd"}
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Launch:
     draft: Draft
     native: NativeKernel
     pack: Callable[..., bytes]
-    slots: list[int | str | tuple[str, np.dtype]]
+    slots: list[Slot]
     fresh: dict[str, tuple[Shape, np.dtype, str]]
     units: int
     grain: int
@@ -190,7 +190,7 @@ class Launch:
 def prepare(draft: Draft) -> Launch:
     """Compile the kernel of a draft and lay out its arguments; CompileError where the compiler refuses it."""
     native = native_kernel(draft.program)
-    pack = struct.Struct("".join(map(_format, native.kernel.fields))).pack
+    pack = struct.Struct("".join(map(format_of, native.kernel.fields))).pack
     fresh = {name: (item.shape, item.dtype, _memory_order(item)) for name, item in draft.fresh.items()}
     return _launch_of(draft, native, pack, fresh)
 
@@ -201,7 +201,7 @@ def _launch_of(draft: Draft, native: NativeKernel, pack: Callable[..., bytes], f
     if program.totals and space.rank == 1:
         units, grain = -(-space.size // BLOCK), 1
     row_bytes = sum(dtype.itemsize for dtype in kernel.buffers) * -(-space.extents[-1] // 64) * 64
-    slots = [_slot(each, draft) for each in kernel.fields]
+    slots = [slot_of(each, draft.space) for each in kernel.fields]
     is_large = space.size * len(program.steps) >= THREADED_WORK
     return Launch(draft, native, pack, slots, fresh, units, grain, is_large, row_bytes)
 
@@ -227,30 +227,6 @@ def line_key(inputs: tuple[object, ...]) -> tuple | None:
                 return None
             parts.append(None if is_contiguous else value.strides)
     return tuple(parts) if math.prod(shape) > 1 else None
-
-
-def _format(field: Field) -> str:
-    if field.meaning in (Meaning.ARRAY, Meaning.PARTIALS):
-        return "P"
-    if field.meaning is not Meaning.NUMBER:
-        return "q"
-    kind, size = field.dtype.kind, field.dtype.itemsize
-    if kind in "iu":
-        return {1: "b", 2: "h", 4: "i", 8: "q"}[size].upper() if kind == "u" else {1: "b", 2: "h", 4: "i", 8: "q"}[size]
-    return _FORMATS[field.dtype.char]
-
-
-def _slot(field: Field, draft: Draft) -> int | str | tuple[str, np.dtype]:
-    match field.meaning:
-        case Meaning.STRIDE:
-            return draft.space.strides[field.name][field.axis]
-        case Meaning.EXTENT:
-            return draft.space.extents[field.axis]
-        case Meaning.NUMBER:
-            return field.name, field.dtype
-        case Meaning.PARTIALS:
-            return f"{field.name}_partials"
-    return field.name
 
 
 def _memory_order(item: Item) -> str:
@@ -282,19 +258,6 @@ def _call(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
     operands = [_live(values, value) for value in node.inputs]
     keywords = {node.label(place)[:-1]: value for place, value in enumerate(operands) if node.label(place)}
     return table[node.op].function(*[v for place, v in enumerate(operands) if not node.label(place)], **keywords)
-
-
-def number(value: object, dtype: np.dtype) -> tuple[object, ...]:
-    """A number as `struct` takes it, converted as a ufunc converts its scalar operands; Fallback where NumPy warns."""
-    kind = type(value)
-    if kind is float and dtype.kind == "f":
-        return (value,)
-    if kind is int and (dtype.kind in "iu" or (dtype.kind == "f" and abs(value) <= 1 << 53)):
-        return (value,)
-    if kind in (bool, int, float, complex):
-        value = loop_scalar(value, dtype)
-    number = value.item()
-    return (number.real, number.imag) if dtype.kind == "c" else (number,)
 
 
 def alike(array: np.ndarray) -> np.ndarray:

@@ -99,9 +99,7 @@ class NativeRegion:
     def _prepare(self, key: tuple, inputs: tuple[object, ...]) -> Launch | None:
         if len(self._launches) >= _KEPT_LAUNCHES:
             self._launches.clear()
-        known = self._lines.get(line_key(inputs))
-        launch = known.with_shape(shape_of(inputs)) if known is not None else self._make(inputs)
-        self._launches[key] = launch
+        self._launches[key] = launch = self._make(inputs)
         return launch
 
     def _functions(self, launch: Launch, inputs: tuple[object, ...]) -> HostFunctions | None:
@@ -114,6 +112,9 @@ class NativeRegion:
     def _make(self, inputs: tuple[object, ...]) -> Launch | None:
         if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
             return None
+        known = self._lines.get(line_key(inputs))
+        if known is not None:
+            return known.with_shape(shape_of(inputs))
         try:
             launch = prepare(draft_region(self.node, inputs))
         except (Unsupported, Fallback, OverflowError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gjit.runtime.arrangement import cut, slack
 from gjit.runtime.region_items import Step, Unsupported
-from gjit.runtime.tile_program import Work
+from gjit.runtime.tile_work import Work
 from gjit.runtime.totals import Leaf, leaves_of
 from gjit.scheduler.fusible import REDUCTIONS, Form
 

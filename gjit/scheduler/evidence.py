@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType
+from gjit.ops.row import table
 from gjit.scheduler.fusible import Form, Operation, operation_of
 
 _FORMS = frozenset({Form.UFUNC, Form.SELECT, Form.APPLY})
@@ -38,14 +39,18 @@ def is_evidence(node: Node, operation: Operation) -> bool:
         return True
     if operation.form not in _FORMS:
         return False
-    return operation.form is Form.APPLY or node.op.startswith("numpy.") or any(map(_is_made_by_numpy, operation.operands))
+    takes_arrays = operation.form is Form.APPLY or node.op.startswith("numpy.")
+    return takes_arrays or any(map(_is_made_by_numpy, operation.operands))
 
 
 def _is_made_by_numpy(value: Value) -> bool:
     maker = value.producer
     if isinstance(value, Constant) or value.type != UNKNOWN or not isinstance(maker, Node):
         return False
-    return maker.op in _MAKERS or maker.op.startswith(("numpy.", "ndarray."))
+    if maker.op in _MAKERS:
+        return True
+    row = table.get(maker.op) if maker.op.startswith(("numpy.", "ndarray.")) else None
+    return row is not None and not isinstance(row.function, type)  # `numpy.float32(x)` makes a scalar
 
 
 def leads_to_evidence(node: Node) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType
+from gjit.scheduler.bases import is_likely_disturbed
 from gjit.scheduler.dying import dies_on_the_right, may_be_temporary, writes_left_at_most
 from gjit.scheduler.evidence import is_array, is_evidence, leads_to_evidence, may_join
 from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
@@ -93,7 +94,7 @@ class _Former:
         if operation.form is Form.VIEW:
             return operation.operands[0] in self.of_rows
         if operation.out is not None:
-            return is_array(operation.out)
+            return is_array(operation.out) and not self._disturbs(node, operation.out)
         if operation.form in (Form.ROWS, Form.TOTAL):
             return _is_reducible(operation, node)
         if any(map(is_array, operation.operands)) or self._joins_unknown(node, operation):
@@ -107,6 +108,13 @@ class _Former:
         if any(value.type == UNKNOWN and value in self.results for value in operation.operands):
             return True
         return is_evidence(node, operation) or leads_to_evidence(node)
+
+    def _disturbs(self, node: Node, out: Value) -> bool:
+        """Whether an in-place operator most likely writes what other members read: tiles cannot be written then."""
+        if out in self.results:
+            return False
+        read = [value for member in [*self.members, node] for value in member.inputs if value not in self.results]
+        return is_likely_disturbed(out, [value for value in read if is_array(value)])
 
     def _reuses_outside(self, node: Node) -> bool:
         """Whether NumPy may write the sum or product into an operand that is no part of the region: it does so only

@@ -48,6 +48,8 @@ def _single_axes(value: Value, resolve: Resolve) -> frozenset[int]:
     rank = value.type.rank if isinstance(value.type, ArrayType) else None
     if rank is None or not isinstance(maker, Node):
         return frozenset()
+    if maker.op == "unpack":
+        return frozenset(axis for axis in _single_axes(resolve(maker.inputs[0]), resolve) if axis >= -rank)
     if maker.op == "getattr" and maker.attributes.get("name") == "T":
         return frozenset(-1 - rank - axis for axis in _single_axes(resolve(maker.inputs[0]), resolve))
     return _single_axes_of_index(maker, rank) if maker.op == "getitem" else frozenset()

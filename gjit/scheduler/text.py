@@ -10,8 +10,8 @@ def text_of(tree: ast.AST) -> str:
     """The text of a tree; f-strings whose parts Python 3.11 cannot quote are shown as `''.join(...)`.
 
     >>> inner = ast.FormattedValue(ast.Constant(chr(0)), -1, None)
-    >>> print(text_of(ast.JoinedStr([ast.Constant("x"), inner])))
-    ''.join(('x', format('\\x00')))
+    >>> eval(text_of(ast.JoinedStr([ast.Constant("x"), inner])))
+    'x\\x00'
     """
     try:
         return ast.unparse(tree)

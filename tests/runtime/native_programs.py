@@ -6,7 +6,7 @@ from unittest import mock
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Combine, Reduction
+from gjit.cuda_kernels.program import Combine, KernelProgram, Reduction
 from gjit.ops.row import table
 from gjit.runtime import native_region
 from gjit.runtime.native_region import NativeRegion
@@ -28,12 +28,25 @@ class NativeProgram(Program):
     @property
     def is_exact(self) -> bool:
         """Whether the table says that every op gives NumPy's bits; sums of floats do not."""
-        return all(map(_is_exact, (step for launch in self.launches for step in launch.draft.program.steps)))
+        return all(_is_exact(launch.draft.program) for launch in self.launches)
 
 
-def _is_exact(step) -> bool:
+def _is_exact(program: KernelProgram) -> bool:
+    dtypes = program.dtypes()
+    stores = [(dtypes[each.value], each.array.dtype) for each in program.outputs if isinstance(each.value, str)]
+    return all(map(_is_exact_step, program.steps)) and not any(_may_overflow(*pair) for pair in stores)
+
+
+def _may_overflow(source: np.dtype, target: np.dtype) -> bool:
+    """Casts whose results depend on the layout in NumPy itself, where a number is out of range."""
+    return source.kind in "fc" and target.kind in "iu"
+
+
+def _is_exact_step(step) -> bool:
     if isinstance(step, Reduction):
         return step.accumulator.kind in "biu" or step.combine in (Combine.MAXIMUM, Combine.MINIMUM)
+    if step.row == "numpy.astype" and _may_overflow(*step.loops):
+        return False
     return table[step.row].kernel_exact(step.loops)
 
 

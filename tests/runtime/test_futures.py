@@ -70,12 +70,12 @@ def test_idle_threads_are_used_again():
     def name():
         names.add(threading.current_thread().ident)
 
-    for _ in range(200):
+    for _ in range(60):
         gjit.wait(gjit.fork(name))
         time.sleep(0.001)
-        if len(names) > 50:
+        if len(names) > 20:
             time.sleep(0.1)  # a machine under load may start many before one is idle
-    assert len(names) < 200
+    assert len(names) < 60
 
 
 def test_wait_takes_a_future():

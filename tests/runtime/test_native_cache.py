@@ -114,6 +114,15 @@ def test_a_folder_that_cannot_be_made_costs_only_time(tmp_path, monkeypatch):
         assert load() == 42
 
 
+def test_a_kernel_that_cannot_be_loaded_is_a_compile_error(folder, monkeypatch):
+    def refuse(kernel):
+        raise OSError("failed to map segment from shared object")
+
+    monkeypatch.setattr(native, "_loaded", refuse)
+    with pytest.raises(CompileError, match="failed to map"):
+        load()
+
+
 def test_refused_source_shows_the_compilers_log(folder):
     with pytest.raises(CompileError, match="error"):
         native.load_unit("int answer( {", find_compiler())

@@ -336,8 +336,9 @@ def test_what_kernels_do_not_take_runs_on_numpy(x):
 def test_small_arrays_run_on_numpy(monkeypatch):
     monkeypatch.setattr(native_region, "MINIMUM_ELEMENTS", 100)
     program = NativeProgram(hypotenuse, np.ones(99), np.ones(99))
-    program.tiled(np.ones(99), np.ones(99))
-    assert program.region.fallbacks == 1
+    for size in (99, 100, 98):
+        program.tiled(np.ones(size), np.ones(size))
+    assert (program.region.tiled, program.region.fallbacks) == (1, 2)
 
 
 def test_without_a_compiler_there_is_no_native_region(monkeypatch, caplog):

@@ -47,7 +47,6 @@ def in_worker(function, *args):
 
 
 def programs():
-    pytest.importorskip("scipy")
     for file in sorted(file.name for file in pkgutil.iter_modules(tests.semantics.programs.__path__)):
         for program in getattr(importlib.import_module(f"tests.semantics.programs.{file}"), "PROGRAMS", ()):
             yield pytest.param(program, id=f"{file}.{program.name}")
@@ -61,7 +60,6 @@ def example_programs():
 
 @pytest.mark.parametrize("program", programs())
 def test_every_program_runs_from_its_text(program):
-    pytest.importorskip("scipy")
     generator = np.random.default_rng(zlib.crc32(program.name.encode()))
     arguments = [program.make_arguments(size, generator) for size in program.sizes[:-1]]
     assert differences(program.function, *arguments, host_calls=0) == []

@@ -20,8 +20,6 @@ from gjit.testing import assert_same_as_numpy
 from tests.semantics.programs.program import Program
 from tests.semantics.support import check_text
 
-pytest.importorskip("scipy")
-
 FILES = sorted(file.name for file in pkgutil.iter_modules(tests.semantics.programs.__path__))
 MODULES = [importlib.import_module(f"tests.semantics.programs.{file}") for file in FILES]
 PROGRAMS = [

@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("random_programs")
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(programs(), st.lists(argument_sets(), min_size=1, max_size=3))
 def test_random_programs_do_what_numpy_does(folder, text, sets):
     launches = run(text, sets, folder)

@@ -120,10 +120,7 @@ def test_what_is_not_supported_is_refused_with_its_line(text, line, tmp_path):
 
 def test_a_callee_that_is_not_supported_is_a_host_call():
     def numbers(limit):
-        index = 0
-        while index < limit:
-            yield index
-            index += 1
+        return eval("list(range(limit))")
 
     def program(limit):
         return [value * 2 for value in numbers(limit)]
@@ -135,10 +132,10 @@ def test_a_callee_that_is_not_supported_is_a_host_call():
 
 def test_a_strict_program_refuses_host_calls():
     def numbers(limit):
-        yield limit
+        return eval("[limit]")
 
     def program(limit):
-        return list(numbers(limit))
+        return numbers(limit)
 
-    with pytest.raises(gjit.UnsupportedError, match="yield"):
+    with pytest.raises(gjit.UnsupportedError, match="eval"):
         gjit.script(program, strict=True)(3)

@@ -10,7 +10,6 @@ struct Arguments {
 
 extern "C" void region(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
     const int64 y_step = arguments->y_step;
-    const int64 extent_0 = arguments->extent_0;
     const float32 a = arguments->a;
     const float64 *x_data = (const float64 *)arguments->x->data;
     const float32 *y_data = (const float32 *)arguments->y->data;
