@@ -19,7 +19,8 @@ from gjit.testing import assert_same_as_numpy
 ROOT = Path(__file__).parent.parent
 FILES = sorted(file.name for file in pkgutil.iter_modules(examples.__path__))
 SIZES = [1, 64, 3_000, 700_000]
-LARGE = 1_200_000
+LARGE = 1090 * 1090
+"""Rows of a length that tiles like, for grids without their borders."""
 CHANGES_SHAPES = {"cube_root"}
 """Programs whose arrays shrink with every round: they are soon not planned any more."""
 NEVER_TILED = {"hybrid_frontend.factorial", "nbody.energy"}

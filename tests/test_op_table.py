@@ -17,7 +17,7 @@ from gjit.ops.operators import contained_in, not_contained_in
 from tests.ops.operands import DTYPES, LAYOUTS, array, fits, node_input, observe, operand
 
 with contextlib.suppress(ImportError):
-    import scipy.special  # its rows are tested where it is installed
+    import scipy.special  # noqa: F401  # its rows are tested where it is installed
 
     table["scipy.special.erf"]  # brings the rows
 

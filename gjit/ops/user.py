@@ -133,7 +133,7 @@ def _sampled(function: Callable) -> TypeRule:
         if any(node.labels) or None in samples or not arrays or any(not type_.rank for type_ in arrays):
             return [UNKNOWN]
         dtype = sampled_dtype(function, samples)
-        return [UNKNOWN if dtype is None else ArrayType(dtype, max(type_.rank for type_ in arrays))]
+        return [UNKNOWN if dtype is None else ArrayType(dtype, max(type_.rank or 0 for type_ in arrays))]
 
     return rule
 

@@ -58,6 +58,22 @@ def known_result(
     return UNKNOWN
 
 
+def known_shape(op: str, inputs: Sequence[object], labels: Sequence[str] = ()) -> tuple[int, ...] | None:
+    """The shape of the new array that an operation makes; None where it is not followed.
+
+    >>> known_shape("numpy.zeros", [(4, 3), np.dtype("f4")], ["", "dtype="]), known_shape("numpy.zeros", [UNKNOWN])
+    ((4, 3), None)
+    """
+    rule = _SHAPES.get(op.removeprefix("numpy.").removeprefix("ndarray."))
+    plain = [each for place, each in enumerate(inputs) if not labels or labels[place] == ""]
+    if rule is None or any(label not in ("", *_HARMLESS_LABELS) for label in labels):
+        return None
+    try:
+        return rule(*plain)
+    except (TypeError, ValueError, IndexError, AttributeError):
+        return None
+
+
 def _followed(found: object) -> object:
     if isinstance(found, np.ndarray):
         # views of an array without memory have none; anything else has copied, and is small enough to be asked again
@@ -83,14 +99,6 @@ def _attribute(owner: object, name: str) -> object:
     return UNKNOWN
 
 
-def _new(shape: Any, dtype: Any = np.float64) -> object:
-    return np.broadcast_to(np.empty((), dtype), shape)
-
-
-def _like(array: object) -> object:
-    return array if isinstance(array, np.ndarray) else UNKNOWN
-
-
 def _on_integers(function: Callable) -> Callable:
     def result(*operands: object) -> object:
         return function(*operands) if all(type(each) is int for each in operands) else UNKNOWN
@@ -102,13 +110,36 @@ def _length(value: object) -> object:
     return len(value) if isinstance(value, (np.ndarray, tuple)) else UNKNOWN
 
 
+def _given(shape: object, *_: object) -> tuple[int, ...] | None:
+    parts = shape if type(shape) is tuple else (shape,)
+    return tuple(map(operator.index, parts)) if not _has_unknown(parts) else None
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> tuple[int, ...] | None:
+    if left.ndim > 2 or right.ndim > 2 or not left.ndim or not right.ndim:
+        return None
+    return (*left.shape[:-1], *right.shape[1:])
+
+
+_HARMLESS_LABELS = ("dtype=", "axis=", "k=", "order=", "kind=", "copy=")
+"""Arguments that change no shape, for the operations of `_SHAPES`."""
+
+_SHAPES: dict[str, Callable[..., tuple[int, ...] | None]] = {
+    **dict.fromkeys(("empty", "zeros", "ones", "full"), _given),
+    **dict.fromkeys(("empty_like", "zeros_like", "ones_like", "full_like", "copy"), lambda array, *_: array.shape),
+    **dict.fromkeys(("roll", "triu", "tril", "sort", "flip", "cumsum", "cumprod"), lambda array, *_: array.shape),
+    **dict.fromkeys(("conj", "ascontiguousarray", "angle"), lambda array, *_: array.shape),
+    "linspace": lambda start, stop, count=50, *_: (operator.index(count),),
+    "outer": lambda left, right: (left.size, right.size),
+    "operator.matmul": _product,
+}
+"""The shapes of new arrays. What a rule tells is dropped where its rank is not that of the type of the result."""
+
 _RULES: dict[str, Callable] = {
     "getitem": _item,
     "slice": slice,
     "tuple": lambda *parts: parts,
     "builtin.len": _length,
-    **dict.fromkeys(("empty", "zeros", "ones"), _new),
-    **dict.fromkeys(("empty_like", "zeros_like", "ones_like", "copy", "ascontiguousarray"), _like),
     **{f"operator.{name}": _on_integers(getattr(operator, name)) for name in ("add", "sub", "mul", "floordiv", "mod")},
     "operator.neg": _on_integers(operator.neg),
     "transpose": lambda array, *axes: array.transpose(*axes),

@@ -6,16 +6,16 @@ itself. What is not followed is unknown, and so is whatever may differ from one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.room import with_room
-from gjit.ir.types import ArrayType
-from gjit.report.known_ops import UNKNOWN, known_result, stand_in
+from gjit.ir.types import INT, PYTHON_NUMBERS, ArrayType, ScalarType
+from gjit.report.known_ops import UNKNOWN, known_result, known_shape, stand_in
 from gjit.scheduler.flow import function_of, loop_of
-from gjit.scheduler.fusible import Form, operation_of
+from gjit.scheduler.fusible import Form, Operation, operation_of
 
 _MOST_ROUNDS = 8
 
@@ -65,6 +65,7 @@ class Sizes:
         shared = [each if _alike(each, other) else UNKNOWN for each, other in zip(arguments, before, strict=True)]
         self._seen[name] = shared
         self._running.add(name)
+        self._values.update(_captured(graph))
         self._run(graph.block, shared)
         self._running.discard(name)
         ends = [node for node in graph.all_nodes() if node.op == "return" and not _is_in_function(node)]
@@ -79,6 +80,8 @@ class Sizes:
 
     def _node(self, node: Node) -> list[object]:
         match node.op:
+            case "capture":
+                return [self.of(node.result)]
             case "region":
                 self._run(node.blocks[0], [self.of(value) for value in node.inputs])
                 return [self.of(value) for value in end_of(node.blocks[0]).inputs]
@@ -137,16 +140,43 @@ class Sizes:
     def _computed(self, node: Node) -> object:
         inputs = [self.of(value) for value in node.inputs]
         operation = operation_of(node)
+        if operation is not None and operation.out is not None:
+            found = self.of(operation.out)
+            return found if isinstance(found, np.ndarray) else UNKNOWN
         if operation is None or operation.form is Form.VIEW:
-            return known_result(node.op, inputs, node.attributes, node.labels)
-        if operation.out is not None:
-            return self.of(operation.out)
-        arrays = [self.of(value) for value in operation.operands]
-        shape = _shape(operation.form, operation.keepdims, arrays)
+            shape = known_shape(node.op, inputs, node.labels)
+        else:
+            shape = _shape(operation, list(map(self._operand, operation.operands)))
         type_ = node.result.type
         if shape is None or not isinstance(type_, ArrayType) or type_.dtype is None:
+            if node.op == "getitem" and isinstance(inputs[0], np.ndarray):
+                inputs[1:] = map(self._index, node.inputs[1:])
             return known_result(node.op, inputs, node.attributes, node.labels)
-        return stand_in(np.broadcast_to(np.empty((), type_.dtype), shape))
+        if type_.rank is not None and type_.rank != len(shape):
+            return UNKNOWN
+        return np.broadcast_to(np.empty((), type_.dtype), shape)
+
+    def _operand(self, value: Value) -> object:
+        """An operand of a region's operation, of which only the shape counts: any number does for a number."""
+        found = self.of(value)
+        is_number = isinstance(value.type, ScalarType) or value.type in PYTHON_NUMBERS
+        return 0 if found is UNKNOWN and is_number else found
+
+    def _index(self, value: Value) -> object:
+        """An index, of which only the shape that it selects counts: any integer does for an integer."""
+        made = value.producer
+        if isinstance(made, Node) and made.op == "tuple" and not made.labels:
+            return tuple(map(self._index, made.inputs))
+        found = self.of(value)
+        return 0 if found is UNKNOWN and value.type == INT else found
+
+
+def _captured(graph: Graph) -> Iterator[tuple[Value, object]]:
+    """What a graph captures and relies on."""
+    for node in graph.all_nodes():
+        slot = graph.captures[node.attributes["slot"]] if node.op == "capture" else None
+        if slot is not None and slot.guarded:
+            yield node.result, stand_in(slot.value)
 
 
 def end_of(block: Block) -> Node:
@@ -155,17 +185,25 @@ def end_of(block: Block) -> Node:
     return block.terminator
 
 
-def _shape(form: Form, keepdims: bool, operands: list[object]) -> tuple[int, ...] | None:
+def _shape(operation: Operation, operands: list[object]) -> tuple[int, ...] | None:
     """The shape of what an operation of a region gives, where all its operands are known."""
-    if any(each is UNKNOWN for each in operands) or form in (Form.TOTAL, Form.STORE):
+    if any(each is UNKNOWN for each in operands) or operation.form in (Form.TOTAL, Form.STORE):
         return None
     shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
-    if form is Form.ROWS:
-        return (*shapes[0][:-1], *([1] if keepdims else [])) if shapes and shapes[0] else None
+    if operation.form is Form.ROWS:
+        return _without(operation.axis, operation.keepdims, shapes[0]) if shapes else None
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         return None
+
+
+def _without(axis: int, keepdims: bool, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of a reduction along one axis."""
+    if not -len(shape) <= axis < len(shape):
+        return None
+    place = axis % len(shape)
+    return (*shape[:place], *([1] if keepdims else []), *shape[place + 1 :])
 
 
 def _alike(one: object, other: object) -> bool:

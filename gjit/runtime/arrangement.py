@@ -144,16 +144,14 @@ def _aligned(shape: Shape, rank: int) -> Shape:
     return (1,) * (rank - len(shape)) + shape
 
 
-def tile_length(arrangement: Arrangement, bytes_per_step: int, keeps_lanes: bool = True) -> int:
+def tile_length(arrangement: Arrangement, bytes_per_step: int) -> int:
     """How many steps along the leading axis make a tile that fits the cache.
 
-    Args:
-        arrangement: of the tiles.
-        bytes_per_step: how much memory one step touches.
-        keeps_lanes: take a multiple that keeps elements at the places in vector registers that they have in the whole.
+    A multiple that keeps the elements of a tile at the places in vector registers that they have in the whole: even
+    sums depend on that, in which of two NaNs they keep.
     """
     inner = 1 if arrangement.flat else max(map(arrangement.elements, arrangement.varying))
-    grain = BLOCK if arrangement.flat else _LANES // math.gcd(inner, _LANES) if keeps_lanes else 1
+    grain = BLOCK if arrangement.flat else _LANES // math.gcd(inner, _LANES)
     length = max(TILE_BYTES // bytes_per_step // grain, 1) * grain
     if not arrangement.flat and min(length, arrangement.lead) * bytes_per_step > _MAXIMUM_OVERSIZE * TILE_BYTES:
         raise Unsupported

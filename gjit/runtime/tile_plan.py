@@ -102,7 +102,7 @@ def plan_region(
     work = _place(node, typing, arrangement, before, steps, store, deferred)
     _check_gain(work, nameless)
     program = write_program(work)
-    length = tile_length(arrangement, _bytes_per_step(work, program), not all(map(_is_free, work.steps)))
+    length = tile_length(arrangement, _bytes_per_step(work, program))
     ranges, leaves, capacity = ranges_of(work, length)
     values = [_origin(value, typing, work) for value in node.blocks[0].terminator.inputs]
     read = _read(typing, [*before, *steps])
@@ -205,13 +205,6 @@ def _check_tiled(step: Step, arrangement: Arrangement) -> None:
     exact = is_layout_free if any(dtype.char in "eFD" for dtype in step.loops) else is_tile_free
     if not exact(row, step.loops):
         raise Unsupported
-
-
-def _is_free(step: Step) -> bool:
-    """Whether a step gives the same bits wherever its tile begins."""
-    if step.operation.form is Form.UFUNC:
-        return is_layout_free(table[f"numpy.{step.function.__name__}"], step.loops)
-    return step.operation.form in (Form.SELECT, Form.STORE)
 
 
 def _written(typing: Typing, steps: list[Step]) -> list[Value]:
