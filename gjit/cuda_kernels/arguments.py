@@ -1,12 +1,12 @@
 """The arguments of a launch: one struct that the host fills, and its fields as local names.
 
-    struct Arguments {
-        const Array *x;
-        int64 x_stride_0;
-        int64 extent_0;
-        int64 extent_1;
-        float64 a;
-    };
+struct Arguments {
+    const Array *x;
+    int64 x_stride_0;
+    int64 extent_0;
+    int64 extent_1;
+    float64 a;
+};
 """
 
 from __future__ import annotations

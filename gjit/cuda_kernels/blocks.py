@@ -1,15 +1,15 @@
 """Loops that reduce: the elements of up to `BLOCK` places go into a small array, which is then reduced as a whole.
 
-        for (int64 start = 0; start < extent_1; start += 1024) {
-            const int64 stop = smaller(start + 1024, extent_1);
-            INDEPENDENT
-            for (int64 i = start; i < stop; ++i) {
-                const float64 x = x_data[i];
-                const float64 t0 = np_square(x);
-                t0_block[i - start] = t0;
-            }
-            total_parts.add(reduce_block<Sum>(t0_block, stop - start));
-        }
+for (int64 start = 0; start < extent_1; start += 1024) {
+    const int64 stop = smaller(start + 1024, extent_1);
+    INDEPENDENT
+    for (int64 i = start; i < stop; ++i) {
+        const float64 x = x_data[i];
+        const float64 t0 = np_square(x);
+        t0_block[i - start] = t0;
+    }
+    total_parts.add(reduce_block<Sum>(t0_block, stop - start));
+}
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of single values: numbers, casts, loads, and one line for each op.
 
-    // hypotenuse = np.sqrt(x * x + y * y)
-    const float64 t0 = np_multiply(x, x);
+// hypotenuse = np.sqrt(x * x + y * y)
+const float64 t0 = np_multiply(x, x);
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """Kernels over one axis: contiguous arrays of any rank, walked as one line, or one-dimensional views.
 
-    extern "C" void hypotenuse(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
-        const float64 *x_data = (const float64 *)arguments->x->data;
-        const float64 *y_data = (const float64 *)arguments->y->data;
-        float64 *result_data = (float64 *)arguments->result->data;
-        INDEPENDENT
-        for (int64 i = begin; i < end; ++i) {
-            const float64 x = x_data[i];
-            const float64 y = y_data[i];
-            // return np.sqrt(x * x + y * y)
-            const float64 t0 = np_multiply(x, x);
-            const float64 t1 = np_multiply(y, y);
-            const float64 t2 = np_add(t0, t1);
-            const float64 t3 = np_sqrt(t2);
-            result_data[i] = t3;
-        }
+extern "C" void hypotenuse(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
+    const float64 *x_data = (const float64 *)arguments->x->data;
+    const float64 *y_data = (const float64 *)arguments->y->data;
+    float64 *result_data = (float64 *)arguments->result->data;
+    INDEPENDENT
+    for (int64 i = begin; i < end; ++i) {
+        const float64 x = x_data[i];
+        const float64 y = y_data[i];
+        // return np.sqrt(x * x + y * y)
+        const float64 t0 = np_multiply(x, x);
+        const float64 t1 = np_multiply(y, y);
+        const float64 t2 = np_add(t0, t1);
+        const float64 t3 = np_sqrt(t2);
+        result_data[i] = t3;
     }
+}
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
 """Kernels over several axes: views, transposed arrays, broadcast operands. A row after the other.
 
-    extern "C" void scaled(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
-        const int64 extent_0 = arguments->extent_0;
-        const int64 extent_1 = arguments->extent_1;
-        for (int64 row = begin; row < end; ++row) {
-            const float64 *x_data = (const float64 *)arguments->x->data + row * arguments->x_stride_0;
-            const float64 *weight_data = (const float64 *)arguments->weight->data + row * arguments->weight_stride_0;
-            float64 *result_data = (float64 *)arguments->result->data + row * arguments->result_stride_0;
-            const float64 weight = *weight_data;
-            INDEPENDENT
-            for (int64 i = 0; i < extent_1; ++i) {
-                const float64 x = x_data[i];
-                // return x * weight[:, None]
-                const float64 t0 = np_multiply(x, weight);
-                result_data[i] = t0;
-            }
+extern "C" void scaled(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
+    const int64 extent_0 = arguments->extent_0;
+    const int64 extent_1 = arguments->extent_1;
+    for (int64 row = begin; row < end; ++row) {
+        const float64 *x_data = (const float64 *)arguments->x->data + row * arguments->x_stride_0;
+        const float64 *weight_data = (const float64 *)arguments->weight->data + row * arguments->weight_stride_0;
+        float64 *result_data = (float64 *)arguments->result->data + row * arguments->result_stride_0;
+        const float64 weight = *weight_data;
+        INDEPENDENT
+        for (int64 i = 0; i < extent_1; ++i) {
+            const float64 x = x_data[i];
+            // return x * weight[:, None]
+            const float64 t0 = np_multiply(x, weight);
+            result_data[i] = t0;
         }
     }
+}
 """
 
 from __future__ import annotations
