@@ -198,7 +198,7 @@ class Statements(Expressions):
     def _if(self, node: Node) -> None:
         condition = self.value(node.inputs[0])
         span = self.span_of(node)
-        then, otherwise = (self.block(block) for block in node.blocks)
+        then, otherwise = [self.block(block) for block in node.blocks]  # a generator would take C's stack
         if not then and otherwise:
             condition, then, otherwise = located(negated(condition), span), otherwise, []
         self._span = span

@@ -110,7 +110,7 @@ class Values:
     def _node(self, node: Node) -> ast.expr:
         op = node.op
         if op in BINARY:
-            left, right = map(self.value, node.inputs)
+            left, right = [self.value(value) for value in node.inputs]  # `map` would take C's stack
             return ast.BinOp(left, BINARY[op](), right)
         if op in COMPARE:
             compared = _LITERALS if op in ("operator.is", "operator.is_not") else frozenset()
@@ -124,7 +124,7 @@ class Values:
         return self._known(op, node) if printer is None else printer(node)
 
     def _in_place(self, node: Node) -> ast.expr:
-        left, right = map(self.value, node.inputs)
+        left, right = [self.value(value) for value in node.inputs]
         if has_weak_type(node.inputs[0]):
             return ast.BinOp(left, IN_PLACE[node.op](), right)
         return call(self.bindings.bound(object_named(node.op), node.op), left, right)

@@ -48,7 +48,7 @@ def bits(array: np.ndarray) -> bytes:
     return np.ascontiguousarray(array).tobytes()
 
 
-@pytest.mark.parametrize(("ufunc", "inputs"), loops())
+@pytest.mark.parametrize(("ufunc", "inputs"), list(loops()))
 def test_layout_free_rows_give_the_same_bits(ufunc, inputs):
     if not is_layout_free(table.of_function(ufunc), [np.dtype(code) for code in inputs]):
         pytest.skip("claims nothing")
@@ -61,7 +61,7 @@ def test_layout_free_rows_give_the_same_bits(ufunc, inputs):
         assert [bits(result) for result in found] == [bits(result[part]) for result in whole]
 
 
-@pytest.mark.parametrize(("ufunc", "inputs"), loops())
+@pytest.mark.parametrize(("ufunc", "inputs"), list(loops()))
 def test_tile_free_rows_give_the_same_bits_in_pieces(ufunc, inputs):
     if not is_tile_free(table.of_function(ufunc), [np.dtype(code) for code in inputs]):
         pytest.skip("claims nothing")

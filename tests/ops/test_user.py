@@ -69,7 +69,7 @@ def test_names_are_taken_once():
         gjit.register_op(3)
 
 
-def leaky(x, slope):
+def bent(x, slope):
     return np.where(x > 0, x, slope * x)
 
 
@@ -82,20 +82,20 @@ def clipped_text(x):
 
 
 def activation(x):
-    return np.sqrt(np.abs(leaky(x * 2.0, 0.1) + 1.0))
+    return np.sqrt(np.abs(bent(x * 2.0, 0.1) + 1.0))
 
 
 @pytest.fixture(scope="module")
-def leaky_op():
-    return gjit.register_op(leaky, elementwise=True, kernel="{0} > 0 ? {0} : {1} * {0}")
+def bent_op():
+    return gjit.register_op(bent, elementwise=True, kernel="{0} > 0 ? {0} : {1} * {0}")
 
 
-@pytest.mark.usefixtures("leaky_op")
+@pytest.mark.usefixtures("bent_op")
 class TestElementwise:
     def test_it_joins_a_region_and_is_typed_by_a_sample(self):
         compiled = gjit.script(activation)
         graph = compiled.graph_for(np.ones(4, np.float32))
-        node = next(node for node in graph.all_nodes() if node.op == "user.leaky")
+        node = next(node for node in graph.all_nodes() if node.op == "user.bent")
         assert node.result.type == ArrayType(np.dtype("f4"), 1)
         compiled(np.ones(4))
         assert compiled.statistics.regions == 1
@@ -121,7 +121,7 @@ class TestElementwise:
     @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "f2"])
     def test_its_kernel_runs_on_the_native_engine(self, dtype):
         def program(x):
-            return leaky(x * 2, 3) + 1
+            return bent(x * 2, 3) + 1
 
         x = np.random.default_rng(5).normal(size=5000).astype(dtype)
         compiled = gjit.script(program, engine="native")

@@ -58,14 +58,14 @@ def example_programs():
             yield pytest.param(compiled, plain, make_arguments, id=f"{file}.{plain.__name__}")
 
 
-@pytest.mark.parametrize("program", programs())
+@pytest.mark.parametrize("program", list(programs()))
 def test_every_program_runs_from_its_text(program):
     generator = np.random.default_rng(zlib.crc32(program.name.encode()))
     arguments = [program.make_arguments(size, generator) for size in program.sizes[:-1]]
     assert differences(program.function, *arguments, host_calls=0) == []
 
 
-@pytest.mark.parametrize(("compiled", "plain", "make_arguments"), example_programs())
+@pytest.mark.parametrize(("compiled", "plain", "make_arguments"), list(example_programs()))
 def test_every_example_runs_from_its_text(compiled, plain, make_arguments):
     sets = [(make_arguments(size), {}) for size in (1, 64, 3_000)]
     assert elsewhere.differences(compiled, plain, sets, host_calls=0) == []
