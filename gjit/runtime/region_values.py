@@ -178,8 +178,21 @@ _READERS = {
 }
 
 
+_MIRRORED = {
+    "operator.lt": np.greater,
+    "operator.le": np.greater_equal,
+    "operator.gt": np.less,
+    "operator.ge": np.less_equal,
+}
+"""Comparisons by the other side; the ufuncs report other floating-point errors, and name themselves in warnings."""
+
+
 def _select_ufunc(node: Node, operation: Operation, operands: tuple[Item, ...]):
-    """The ufunc that runs: `**` with a Python number is another one for some exponents, as in `ndarray.__pow__`."""
+    """The ufunc that runs. `2 < x` is `x > 2`: Python asks the array, since a number does not know it. `**` with a
+    Python number is another ufunc for some exponents, as in `ndarray.__pow__`."""
+    mirrored = _MIRRORED.get(node.op)
+    if mirrored is not None and operands[0].weak is not None:
+        return mirrored, operands[::-1]
     if node.op not in ("operator.pow", "operator.ipow"):
         return operation.function, operands
     base, exponent = operands

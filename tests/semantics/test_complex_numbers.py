@@ -131,3 +131,14 @@ def test_contour_sums():
         return total / points
 
     check(contour, call(np.array([[0.1, 0.2], [0.0, 0.3]]), 8, 1.0), call(np.zeros((1, 1)), 3, 2))
+
+
+def test_a_number_on_the_left_of_a_comparison():
+    def program(a):
+        return a + (a + (2 < a)), (0.5 >= a) * a + a, (1 > a) + a * 2, a - (3 <= a) * a
+
+    values = np.array([1 + 2j, complex(np.nan, 0), complex(np.inf, 1), -2.5, 0])
+    for dtype in ("c8", "c16"):
+        check(program, call(values.astype(dtype)), call(np.resize(values, (40, 60)).astype(dtype)))
+    for dtype in ("f4", "f8", "f2"):
+        check(program, call(np.array([1, np.nan, np.inf, -2.5, 0, -0.0], dtype)))
