@@ -24,7 +24,7 @@ from gjit.ir.types import (
     Type,
 )
 from gjit.ops.arguments import elements_of, names_in_call
-from gjit.ops.row import OPAQUE, Effect, EffectRule, table
+from gjit.ops.row import OPAQUE, Effect, table
 
 _PLAIN = frozenset({BOOL, INT, FLOAT, COMPLEX, STR, BYTES, NONE, SLICE, ELLIPSIS, DTYPE, RANGE})
 
@@ -58,11 +58,6 @@ def is_immutable(type_: Type) -> bool:
     if isinstance(type_, TupleType):
         return type_.elements is not None and all(map(is_immutable, type_.elements))
     return isinstance(type_, ScalarType) or type_ in _PLAIN
-
-
-def fixed_if_plain(effect: Effect) -> EffectRule:
-    """The rule of an op with this effect on plain operands; anything else may run code of the user's."""
-    return lambda node: effect if all_plain(node) else OPAQUE
 
 
 def computes(node: Node) -> Effect:

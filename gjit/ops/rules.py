@@ -33,12 +33,6 @@ def fixed(*types: Type) -> TypeRule:
     return lambda node: list(types) if len(node.results) == len(types) else unknown(node)
 
 
-def same_as_first(node: Node) -> list[Type]:
-    """The result has the type of the first operand, where that is an array; else nothing is known."""
-    type_ = node.inputs[0].type if node.inputs else UNKNOWN
-    return [type_] if isinstance(type_, ArrayType) else unknown(node)
-
-
 def rank_of(types: Sequence[Type]) -> int | None:
     """The rank of the operands broadcast together, None where it is not known."""
     rank = 0
