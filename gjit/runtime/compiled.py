@@ -164,8 +164,7 @@ class Compiled:
     def _build_entry(self) -> types.FunctionType:
         self._epoch = settings.epoch.cell_contents
         engine = chosen_engine(self._chosen[0], lasting=True)
-        plans = {key: plan.function for key, plan in self._plans_of(engine).items()}
-        guards = self._guards()
+        plans, guards = self._plans_of(engine), self._guards()
         return build_entry(self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides)
 
     def _replace_entry(self) -> None:

@@ -1,12 +1,13 @@
 """The generated function that a call enters: counts, checks guards and types, and goes to the plan.
 
-It is made of Python source with the user's signature, globals and free variables, so that a guard of a global is one
+It is made of Python source with the user's signature and globals, so that a guard of a global is one
 look-up that the interpreter caches, and the check of an array argument costs about 0.1 us.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import types
 from dataclasses import dataclass, field
 
@@ -14,8 +15,11 @@ import numpy as np
 
 from gjit import settings
 from gjit.ir.graph import CaptureKind, CaptureSlot, Parameter, ParameterKind
+from gjit.runtime.dynamic import register_generated
+from gjit.runtime.plan import Plan
 from gjit.runtime.signature import ArrayKey, Key
 from gjit.scheduler.bindings import read_global
+from gjit.scheduler.host_program import compile_host_program
 
 INLINE_PLANS = 4
 """How many signatures are checked one after the other; more are found in a dictionary."""
@@ -23,49 +27,108 @@ INLINE_PLANS = 4
 
 @dataclass(slots=True)
 class _Writer:
-    """Source lines, and the objects that they name."""
+    """Source lines for the entry of `function`.
 
+    hidden     names that do not mean the function's globals there
+    bindings   the objects that the lines name
+    """
+
+    function: types.FunctionType
+    parameters: list[Parameter]
+    hidden: set[str]
     bindings: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        return [parameter.name for parameter in self.parameters]
 
     def name(self, hint: str, value: object) -> str:
         name = f"gjit_{hint}_{len(self.bindings)}"
         self.bindings[name] = value
         return name
 
+    def choice(self, key: Key, plan: Plan) -> list[str]:
+        """The lines that go to a plan."""
+        return [
+            f"if {self.checks(key)}:",
+            f"    return {self.name('plan', plan.function)}({_forward(self.parameters)})",
+        ]
+
+    def checks(self, key: Key) -> str:
+        """Whether the arguments have this signature."""
+        return " and ".join(self._check(*pair) for pair in zip(self.names, key, strict=True)) or "True"
+
+    def _check(self, name: str, element: object) -> str:
+        if not isinstance(element, ArrayKey):
+            return f"type({name}) is {self.name('type', element)}"
+        array = self.name("ndarray", np.ndarray)
+        dtype = self.name("dtype", element.dtype)
+        return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}"
+
+    def guard(self, slot: CaptureSlot) -> str:
+        """A test that a captured name still is the object."""
+        expected = self.name("guard", slot.value)
+        if slot.kind is CaptureKind.CELL:
+            return f"{self.name('cell', slot.namespace)} is {expected}"  # the cell is a free variable of the entry
+        if slot.namespace is self.function.__globals__ and slot.name not in self.hidden:
+            return f"{slot.name} is {expected}"
+        look_up, namespace = self.name("read_global", read_global), self.name("globals", slot.namespace)
+        return f"{look_up}({namespace}, {slot.name!r}) is {expected}"
+
 
 def build_entry(
     function: types.FunctionType,
     parameters: list[Parameter],
     guards: list[CaptureSlot],
-    plans: dict[Key, types.FunctionType],
+    plans: dict[Key, Plan],
     slow: object,
     count: object,
     overrides: list,
 ) -> types.FunctionType:
-    """The entry of `function` for the plans that exist so far.
+    """The entry of `function` for the plans that exist so far; the newest runs in it, without a call of its own.
 
     Args:
         parameters: its signature.
         guards: captured names that the plans rely on.
-        plans: generated functions by signature, oldest first.
+        plans: by signature, oldest first.
         slow: takes the list of argument values and does everything that the entry does not know.
         count: called once a call; None for a function that is not called by the user.
         overrides: while this list is not empty, every call goes to `slow`; also after a change of `settings.epoch`.
     """
-    writer = _Writer()
-    names = [parameter.name for parameter in parameters]
-    everything = f"{writer.name('slow', slow)}([{', '.join(names)}])"
+    recent = list(plans.items())[-INLINE_PLANS:][::-1]
+    inner = recent[0][1] if recent and _runs_inside(function, parameters, recent[0][1]) else None
+    writer = _Writer(function, parameters, set(_names(parameters)) if inner is None else _own_names(inner))
+    everything = f"{writer.name('slow', slow)}([{', '.join(writer.names)}])"
     lines = [] if count is None else [f"{writer.name('count', count)}()"]
     epoch = f"{writer.name('epoch', settings.epoch)} is not {writer.name('built', settings.epoch.cell_contents)}"
     lines += [f"if {writer.name('overrides', overrides)} or {epoch}:", f"    return {everything}"]
-    tests = [_guard(function, slot, writer, names) for slot in guards]
-    lines += _guard_lines(tests, everything)
-    for key, plan in list(plans.items())[-INLINE_PLANS:][::-1]:
-        checks = [_check(name, element, writer) for name, element in zip(names, key, strict=True)]
-        lines.append(f"if {' and '.join(checks) or 'True'}:")
-        lines.append(f"    return {writer.name('plan', plan)}({_forward(parameters)})")
-    lines.append(f"return {everything}")
-    return _compile(function, parameters, lines, writer.bindings)
+    lines += _guard_lines([writer.guard(slot) for slot in guards], everything)
+    if inner is None:
+        lines += [line for key, plan in recent for line in writer.choice(key, plan)]
+        return _named(_compile(writer, [*lines, f"return {everything}"]), function)
+    others = [line for key, plan in recent[1:] for line in writer.choice(key, plan)]
+    lines.append(f"if not ({writer.checks(recent[0][0])}):")
+    lines += [f"    {line}" for line in (*others, f"return {everything}")]
+    return _named(_compile_inside(writer, lines, inner), function)
+
+
+def _names(parameters: list[Parameter]) -> list[str]:
+    return [parameter.name for parameter in parameters]
+
+
+def _runs_inside(function: types.FunctionType, parameters: list[Parameter], plan: Plan) -> bool:
+    """Whether the host program of a plan has the entry's own globals, and calls the parameters as the user does."""
+    code = plan.function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += sum(bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS))
+    is_known = set(code.co_varnames[:count]) == set(_names(parameters))
+    return is_known and plan.function.__globals__ is function.__globals__
+
+
+def _own_names(plan: Plan) -> set[str]:
+    """The names that mean something else in the host program of a plan than they do to its user."""
+    code = plan.function.__code__
+    return {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
 
 
 def _guard_lines(tests: list[str], everything: str) -> list[str]:
@@ -79,26 +142,6 @@ def _guard_lines(tests: list[str], everything: str) -> list[str]:
         "if not gjit_valid:",
         f"    return {everything}",
     ]
-
-
-def _guard(function: types.FunctionType, slot: CaptureSlot, writer: _Writer, hidden: list[str]) -> str:
-    """A test that a captured name still is the object; a parameter of the same name hides it."""
-    expected = writer.name("guard", slot.value)
-    visible = slot.namespace is function.__globals__ or slot.namespace in (function.__closure__ or ())
-    if visible and slot.name not in hidden:
-        return f"{slot.name} is {expected}"
-    if slot.kind is CaptureKind.CELL:
-        return f"{writer.name('cell', slot.namespace)} is {expected}"  # the cell is a free variable of the entry
-    look_up, namespace = writer.name("read_global", read_global), writer.name("globals", slot.namespace)
-    return f"{look_up}({namespace}, {slot.name!r}) is {expected}"
-
-
-def _check(name: str, element: object, writer: _Writer) -> str:
-    if not isinstance(element, ArrayKey):
-        return f"type({name}) is {writer.name('type', element)}"
-    array = writer.name("ndarray", np.ndarray)
-    dtype = writer.name("dtype", element.dtype)
-    return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}"
 
 
 def _forward(parameters: list[Parameter]) -> str:
@@ -148,25 +191,48 @@ def call_with(function: object, parameters: list[Parameter], values: list[object
     return function(*positional, **keywords)
 
 
-def _compile(
-    function: types.FunctionType, parameters: list[Parameter], lines: list[str], bindings: dict[str, object]
-) -> types.FunctionType:
-    free = function.__code__.co_freevars
+def _compile(writer: _Writer, lines: list[str]) -> types.FunctionType:
+    """The lines as a function with the user's signature."""
+    function = writer.function
     body = "\n        ".join(lines)
-    outer = ", ".join([*free, *bindings])
-    text = f"def factory({outer}):\n    def entry({signature_text(parameters)}):\n        {body}\n    return entry\n"
+    outer = ", ".join(writer.bindings)
+    head = f"def entry({signature_text(writer.parameters)})"
+    text = f"def factory({outer}):\n    {head}:\n        {body}\n    return entry\n"
     tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):  # a traceback shows the user's `def` for this frame
-            node.lineno = node.end_lineno = function.__code__.co_firstlineno
+    _place(tree, function.__code__)
     factory = compile(tree, function.__code__.co_filename, "exec").co_consts[0]
     code = next(constant for constant in factory.co_consts if isinstance(constant, types.CodeType))
     code = code.replace(co_name=function.__code__.co_name, co_qualname=function.__code__.co_qualname)
-    cells = dict(zip(free, function.__closure__ or (), strict=True))
-    closure = tuple(cells[name] if name in cells else _in_cell(bindings[name]) for name in code.co_freevars)
-    entry = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    entry.__kwdefaults__ = function.__kwdefaults__
-    entry.__qualname__, entry.__doc__ = function.__qualname__, function.__doc__
+    closure = tuple(_in_cell(writer.bindings[name]) for name in code.co_freevars)
+    return types.FunctionType(code, function.__globals__, function.__name__, None, closure)
+
+
+def _compile_inside(writer: _Writer, lines: list[str], plan: Plan) -> types.FunctionType:
+    """The lines, and after them the host program of a plan."""
+    tree = ast.parse("def prologue():\n    " + "\n    ".join(lines))
+    _place(tree, plan.function.__code__)
+    entry = compile_host_program(
+        plan.program,
+        writer.function.__globals__,
+        extra_bindings={**plan.bindings, **writer.bindings},
+        qualified_name=writer.function.__code__.co_qualname,
+        prologue=tree.body[0].body,
+    )
+    register_generated(entry.__code__)
+    return entry
+
+
+def _place(tree: ast.AST, code: types.CodeType) -> None:
+    """A traceback shows the user's `def` for what is checked."""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = code.co_firstlineno
+
+
+def _named(entry: types.FunctionType, function: types.FunctionType) -> types.FunctionType:
+    """The entry with all that its user sees of the function."""
+    entry.__defaults__, entry.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    entry.__name__, entry.__qualname__, entry.__doc__ = function.__name__, function.__qualname__, function.__doc__
     entry.__module__, entry.__annotations__ = function.__module__, function.__annotations__
     return entry
 

@@ -32,6 +32,7 @@ class Plan:
     graphs     the typed graphs, with regions: the entry's and those of called functions
     programs   their host programs
     function   the generated function of the entry
+    bindings   what the host program of the entry calls: functions, helpers and regions, or cells with them
     regions    those regions of all of them that the engine gains on for arrays of some size
     """
 
@@ -41,12 +42,18 @@ class Plan:
     graphs: dict[str, Graph]
     programs: dict[str, HostProgram]
     function: types.FunctionType
+    bindings: dict[str, object]
     regions: list[Region] = field(default_factory=list)
 
     @property
     def graph(self) -> Graph:
         """The typed graph of the entry, with its regions."""
         return self.graphs[self.name]
+
+    @property
+    def program(self) -> HostProgram:
+        """The host program of the entry."""
+        return self.programs[self.name]
 
     @property
     def code(self) -> str:
@@ -74,7 +81,8 @@ def build_plan(
             functions[name] = maker.make(name)
     pairs = zip(graph.parameters, types, strict=True)
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
-    plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, functions[entry], maker.regions)
+    made = functions[entry], maker.bindings[entry], maker.regions
+    plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, *made)
     statistics.compilations += len(functions)
     statistics.regions = formed
     statistics.tiled_regions.extend(plan.regions)
@@ -100,6 +108,7 @@ class _Maker:
         self.program, self.variants, self.engine, self.dynamic = program, variants, engine, dynamic
         self.cells = {name: types.CellType() for name in variants.graphs}
         self.programs: dict[str, HostProgram] = {}
+        self.bindings: dict[str, dict[str, object]] = {}
         self.regions: list[Region] = []
 
     def make(self, name: str) -> types.FunctionType:
@@ -107,7 +116,7 @@ class _Maker:
         namespace = owner.__globals__ if owner is not None else {"__builtins__": builtins, "__name__": "gjit"}
         printed = host_program(self.variants.graphs[name], Environment(namespace, self.engine.least_elements))
         self.programs[name] = printed
-        bindings: dict[str, object] = {here: self.cells[other] for here, other in printed.functions.items()}
+        bindings = self.bindings[name] = {here: self.cells[other] for here, other in printed.functions.items()}
         bindings.update({here: _HELPERS[helper](self.dynamic) for here, helper in printed.helpers.items()})
         bindings.update(self._regions(printed, namespace, bindings))
         function = compile_host_program(

@@ -153,10 +153,14 @@ def profile_call(call: Callable[[], object], function: str, engine: str, regions
 
 @dataclass(slots=True)
 class _Frame:
-    """A generated function that runs: the line that it is on, and since when; `away` is the time spent in others."""
+    """A generated function that runs: the line that it is on, and since when; `away` is the time spent in others.
+
+    head    the line of the `def`, which the checks of an entry have; 0 where the body is on that line too
+    """
 
     file: str
     began: float
+    head: int
     line: int = 0
     since: float = 0.0
     away: float = 0.0
@@ -194,7 +198,7 @@ class _Watch:
     def _function(self, frame: types.FrameType) -> Callable:
         now = time.perf_counter()
         code = frame.f_code
-        watched = _Frame(code.co_filename, now)
+        watched = _Frame(code.co_filename, now, _head(code))
         self._frames.append(watched)
 
         def watch(frame: types.FrameType, kind: str, argument: object) -> Callable:
@@ -205,8 +209,9 @@ class _Watch:
             elif kind == "return":
                 self._end_line(watched, now)
                 self._leave(watched)
-                details = {"file": code.co_filename, "line": code.co_firstlineno}
-                self._add("function", code.co_qualname, watched.began, now, details)
+                if watched.line != watched.head:  # else the checks have gone to another function
+                    details = {"file": code.co_filename, "line": code.co_firstlineno}
+                    self._add("function", code.co_qualname, watched.began, now, details)
             return watch
 
         return watch
@@ -217,7 +222,7 @@ class _Watch:
             self._frames[-1].away += time.perf_counter() - watched.began
 
     def _end_line(self, watched: _Frame, now: float) -> None:
-        if not watched.line:
+        if watched.line in (0, watched.head):
             return
         record = self._line(watched.file, watched.line)
         record.times += 1
@@ -258,6 +263,12 @@ class _Watch:
             self.profile.dropped += 1
             return
         self.profile.events.append(Event(kind, name, start - self.begin, end - start, details))
+
+
+def _head(code: types.CodeType) -> int:
+    """The line of the `def`, unless other code is on it."""
+    lines = {line for _, _, line in code.co_lines() if line is not None}
+    return code.co_firstlineno if max(lines) > code.co_firstlineno else 0
 
 
 def _milliseconds(seconds: float) -> str:

@@ -79,6 +79,15 @@ class HostProgram:
             self._codes.update((code.co_name, code) for code in _inner_codes(factory))
         return self._codes[name]
 
+    def code_behind(self, prologue: list[ast.stmt], names: Iterable[str]) -> CodeType:
+        """The code of the program with statements before its own, which use `names` besides its bindings."""
+        (factory,) = self.tree.body
+        entry = next(tree for tree in factory.body if tree.name == ENTRY)
+        longer = _definition(ENTRY, entry.args, [*prologue, *entry.body], self.graph.span)
+        outside = dict.fromkeys([*(argument.arg for argument in factory.args.args), *names])
+        module = compile(_module(outside, [longer], self.graph.span), self.file, "exec", dont_inherit=True)
+        return next(iter(_inner_codes(next(iter(_inner_codes(module))))))
+
 
 def host_program(graph: Graph, environment: Environment | None = None) -> HostProgram:
     """Print a graph as a Python function.
@@ -124,6 +133,7 @@ def compile_host_program(
     defaults: tuple[object, ...] | None = None,
     keyword_defaults: dict[str, object] | None = None,
     qualified_name: str = "",
+    prologue: list[ast.stmt] | None = None,
 ) -> FunctionType:
     """Make the function of a host program.
 
@@ -135,12 +145,13 @@ def compile_host_program(
             `program.helpers` and `program.regions`. A value may be a cell, to be filled in later.
         defaults, keyword_defaults: of the user's function.
         qualified_name: `__qualname__` of the function, the name of the graph unless given.
+        prologue: statements that run before those of the program; they may use what `extra_bindings` names.
 
     Raises:
         KeyError: a name that the program needs is bound to nothing.
     """
     cells = _cells(program, closure_cells or {}, extra_bindings or {})
-    code = program.code(ENTRY)
+    code = program.code_behind(prologue, extra_bindings or {}) if prologue else program.code(ENTRY)
     qualified_name = qualified_name or program.graph.name
     code = _renamed(code, program.graph.name.rpartition(".")[2], qualified_name)
     closure = tuple(cells[name] for name in code.co_freevars)
