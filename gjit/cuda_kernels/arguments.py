@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Meaning
+from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Level, Meaning
 from gjit.ops.kernels import c_type
 
 INT64 = np.dtype("i8")
@@ -23,26 +23,33 @@ def fields_of(program: KernelProgram) -> tuple[Field, ...]:
     """All arguments in the order of the struct."""
     fields: list[Field] = []
     for array in all_arrays(program):
-        fields.append(Field(f"const Array *{array.name}", Meaning.ARRAY, array.name))
-        fields += [
-            Field(f"int64 {array.name}_stride_{axis}", Meaning.STRIDE, array.name, axis)
-            for axis in range(program.rank - 1)
-        ]
-        if array.access is Access.STRIDED:
-            fields.append(Field(f"int64 {array.name}_step", Meaning.STRIDE, array.name, program.rank - 1))
+        fields += _fields_of_array(program, array)
     fields += [Field(f"int64 extent_{axis}", Meaning.EXTENT, axis=axis) for axis in range(program.rank)]
     for number in program.numbers:
         declaration = f"{c_type(number.dtype)} {number.name}"
         fields.append(Field(declaration, Meaning.NUMBER, number.name, dtype=number.dtype))
     for total in program.totals:
         declaration = f"const Array *{total.result}_partials"
-        fields.append(Field(declaration, Meaning.PARTIALS, total.result, dtype=total.accumulator))
+        fields.append(Field(declaration, Meaning.PARTIALS, total.result, dtype=total.partial))
     return tuple(fields)
 
 
+def _fields_of_array(program: KernelProgram, array: Array) -> list[Field]:
+    name, last = array.source, program.rank - 1
+    fields = [Field(f"const Array *{name}", Meaning.ARRAY, name)]
+    fields += [Field(f"int64 {name}_stride_{axis}", Meaning.STRIDE, name, axis) for axis in range(last)]
+    is_packed = array.part is not None and array.part.width > 0
+    if array.access is Access.STRIDED and not is_packed:
+        fields.append(Field(f"int64 {name}_step", Meaning.STRIDE, name, last))
+    if array.part is not None and not is_packed:
+        fields.append(Field(f"int64 {name}_apart", Meaning.STRIDE, name, program.rank))
+    return fields
+
+
 def all_arrays(program: KernelProgram) -> list[Array]:
-    """What is read, then what is written."""
-    return [*program.arrays, *(output.array for output in program.outputs)]
+    """What is read, then what is written; of the parts of one array the first."""
+    arrays = [*program.arrays, *(output.array for output in program.outputs)]
+    return list({array.source: array for array in reversed(arrays)}.values())[::-1]
 
 
 def struct_text(fields: tuple[Field, ...]) -> list[str]:
@@ -56,36 +63,49 @@ def head(program: KernelProgram) -> str:
 
 
 def locals_text(program: KernelProgram, meanings: tuple[Meaning, ...] = (Meaning.NUMBER, Meaning.EXTENT)) -> list[str]:
-    """Numbers, steps along rows, and extents as local names."""
+    """Numbers, steps along rows and between parts, and extents as local names."""
     lines = []
     for field in fields_of(program):
-        if field.meaning in meanings or field.declaration.endswith("_step"):
+        if field.meaning in meanings or field.declaration.endswith(("_step", "_apart")):
             name = field.declaration.rpartition(" ")[2]
             lines.append(f"const {field.declaration} = arguments->{name};")
     return lines
 
 
-def pointers_text(program: KernelProgram, offsets: dict[int, str]) -> list[str]:
-    """A pointer to the first element of a row for each array; `offsets` are the indices along the outer axes."""
-    written = {output.array.name for output in program.outputs}
+def pointers_text(
+    program: KernelProgram, offsets: dict[int, str], ending: str = "data", start: str = "", level: Level | None = None
+) -> list[str]:
+    """A pointer to the first element of a row for each array.
+
+    Args:
+        offsets: the indices along the outer axes.
+        ending: what the pointers are called behind the name of the array.
+        start: the ending of the pointers that these are relative to; the arrays themselves by default.
+        level: that of the arrays; all of them by default.
+    """
+    written = {output.array.source for output in program.outputs}
     lines = []
     for array in all_arrays(program):
-        kind = c_type(array.dtype) + " *" if array.name in written else f"const {c_type(array.dtype)} *"
-        terms = [f"{index} * arguments->{array.name}_stride_{axis}" for axis, index in offsets.items()]
-        start = f"({kind})arguments->{array.name}->data"
-        lines.append(f"{kind}{array.name}_data = {' + '.join([start, *terms])};")
+        if level not in (None, array.level):
+            continue
+        name = array.source
+        kind = c_type(array.dtype) + " *" if name in written else f"const {c_type(array.dtype)} *"
+        terms = [f"{index} * arguments->{name}_stride_{axis}" for axis, index in offsets.items()]
+        origin = f"{name}_{start}" if start else f"({kind})arguments->{name}->data"
+        lines.append(f"{kind}{name}_{ending} = {' + '.join([origin, *terms])};")
     return lines
 
 
-def row_indices(rank: int) -> tuple[list[str], dict[int, str]]:
-    """The lines that find the indices of `row` along the outer axes, and their names."""
-    outer = rank - 1
-    if outer == 1:
-        return [], {0: "row"}
-    lines, rest = [], "row"
-    names = {axis: f"index_{axis}" for axis in range(outer)}
-    for axis in range(outer - 1, 0, -1):
+def row_indices(axes: tuple[int, ...], counter: str = "row") -> tuple[list[str], dict[int, str]]:
+    """The lines that find the indices of `counter` along some axes, the last of them fastest, and their names."""
+    if not axes:
+        return [], {}
+    if len(axes) == 1:
+        return [], {axes[0]: counter}
+    lines, rest = [], counter
+    for axis in axes[:0:-1]:
         lines.append(f"const int64 index_{axis} = {rest} % extent_{axis};")
         lines.append(f"const int64 rest_{axis} = {rest} / extent_{axis};")
         rest = f"rest_{axis}"
-    return [*lines, f"const int64 index_0 = {rest};"], names
+    names = {axis: f"index_{axis}" for axis in axes}
+    return [*lines, f"const int64 index_{axes[0]} = {rest};"], names

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from gjit.cuda_kernels.element import Texts, indented, load
 from gjit.cuda_kernels.flat import loop
-from gjit.cuda_kernels.program import BLOCK, Access, Array, Literal, Operation, Output, Reduction
+from gjit.cuda_kernels.program import BLOCK, Access, Array, Combine, Literal, Operation, Output, Reduction
 from gjit.ops.kernels import c_type
 
 
@@ -53,16 +53,25 @@ def parts_text(reductions: list[Reduction]) -> list[str]:
 
 
 def kind_of(step: Reduction) -> str:
-    """The template arguments of a reduction."""
-    return f"{step.combine.value}, {c_type(step.accumulator)}"
+    """The template arguments of a reduction: how partial results are combined, and what they are."""
+    return f"{step.combine.value}, {partial_type(step)}"
 
 
-def blocks_text(sweep: Sweep, texts: Texts, length: str) -> list[str]:
-    """The loop over the blocks of one row, with a Pairwise for each reduction."""
+def partial_type(step: Reduction) -> str:
+    """What a partial result is in C."""
+    element = c_type(step.accumulator)
+    if step.combine.is_place:
+        return f"Place<{element}>"
+    return f"Moments<{element}>" if step.combine is Combine.DEVIATION else element
+
+
+def blocks_text(sweep: Sweep, texts: Texts, length: str, place: str = "start") -> list[str]:
+    """The loop over the blocks of one row, with a Pairwise for each reduction; `place` is that of a block's first
+    element."""
     head = [f"for (int64 start = 0; start < {length}; start += {BLOCK}) {{"]
     head.append(f"    const int64 stop = smaller(start + {BLOCK}, {length});")
     lines = block_text(sweep, texts)
-    lines += [f"{step.result}_parts.add({reduced});" for step, reduced in results(sweep, texts)]
+    lines += [f"{step.result}_parts.add({reduced});" for step, reduced in results(sweep, texts, place)]
     return [*head, *indented(lines, 1), "}"]
 
 
@@ -77,11 +86,16 @@ def block_text(sweep: Sweep, texts: Texts) -> list[str]:
     return lines
 
 
-def results(sweep: Sweep, texts: Texts) -> Iterator[tuple[Reduction, str]]:
+def results(sweep: Sweep, texts: Texts, place: str = "start") -> Iterator[tuple[Reduction, str]]:
     """Each reduction, and the expression that reduces its block."""
     for step in sweep.reductions:
-        values = _whole(step, sweep, texts) or f"{step.result}_block"
-        yield step, f"reduce_block<{step.combine.value}>({values}, stop - start)"
+        values, way = _whole(step, sweep, texts) or f"{step.result}_block", step.combine.value
+        if step.combine.is_place:
+            yield step, f"place_in_block<{way}>({values}, stop - start, {place})"
+        elif step.combine is Combine.DEVIATION:
+            yield step, f"moments_of_block({values}, stop - start)"
+        else:
+            yield step, f"reduce_block<{way}>({values}, stop - start)"
 
 
 def _whole(step: Reduction, sweep: Sweep, texts: Texts) -> str | None:
@@ -90,5 +104,6 @@ def _whole(step: Reduction, sweep: Sweep, texts: Texts) -> str | None:
         return None
     if step.operand in sweep.kept or step.operand in sweep.buffered:
         return f"{step.operand}_row + start"
-    arrays = [array for array in sweep.loads if array.name == step.operand and array.access is Access.CONTIGUOUS]
-    return f"{step.operand}_data + start" if arrays else None
+    array = next((array for array in sweep.loads if array.name == step.operand), None)
+    is_whole = array is not None and array.access is Access.CONTIGUOUS and array.part is None
+    return f"{step.operand}_data + start" if is_whole else None

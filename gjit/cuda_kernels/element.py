@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Access, Array, KernelProgram, Literal, Operand, Operation, Output, Step
+from gjit.cuda_kernels.program import (
+    Access,
+    Array,
+    KernelProgram,
+    Literal,
+    Operand,
+    Operation,
+    Output,
+    Part,
+    Step,
+)
 from gjit.ops.kernels import c_type, cast_text
 
 INDENT = "    "
@@ -87,11 +97,19 @@ def place(array: Array, index: str) -> str:
 
     >>> place(Array("x", np.dtype("f8"), Access.STRIDED), "i")
     'x_data[i * x_step]'
+    >>> place(Array("x_1", np.dtype("f8"), Access.STRIDED, part=Part("x", 1, 3)), "i")
+    'x_data[i * 3 + 1]'
     """
+    source, part = array.source, array.part
+    apart = ""
+    if part is not None and part.place:
+        apart = str(part.place) if part.width else f"{part.place} * {source}_apart"
     if array.access is Access.REPEATED:
-        return f"*{array.name}_data"
-    step = f" * {array.name}_step" if array.access is Access.STRIDED else ""
-    return f"{array.name}_data[{index}{step}]"
+        return f"{source}_data[{apart}]" if apart else f"*{source}_data"
+    step = f"{index} * {part.width}" if part is not None and part.width else index
+    if array.access is Access.STRIDED and step == index:
+        step = f"{index} * {source}_step"
+    return f"{source}_data[{step} + {apart}]" if apart else f"{source}_data[{step}]"
 
 
 def load(array: Array, index: str) -> str:

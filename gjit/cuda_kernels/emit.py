@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gjit.cuda_kernels.columns import columns_kernel
 from gjit.cuda_kernels.flat import flat_kernel
 from gjit.cuda_kernels.program import Kernel, KernelProgram
 from gjit.cuda_kernels.rows import rows_kernel
@@ -10,9 +11,9 @@ from gjit.cuda_kernels.totals import totals_kernel
 
 
 def emit(program: KernelProgram) -> Kernel:
-    """The kernel of a program; a program has reductions along rows, or to totals, or none."""
+    """The kernel of a program; a program has reductions of rows, or to totals, or none."""
     if program.totals:
         return totals_kernel(program)
     if program.reductions:
-        return rows_kernel(program)
+        return columns_kernel(program) if program.is_columns else rows_kernel(program)
     return flat_kernel(program) if program.rank == 1 else strided_kernel(program)

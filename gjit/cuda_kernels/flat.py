@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, struct_text
 from gjit.cuda_kernels.element import Texts, indented, load
-from gjit.cuda_kernels.program import Access, Kernel, KernelProgram, Level, Meaning, Operation, Step
+from gjit.cuda_kernels.program import Kernel, KernelProgram, Level, Meaning, Operation, Step
 
 
 def flat_kernel(program: KernelProgram) -> Kernel:
@@ -39,9 +39,9 @@ def flat_kernel(program: KernelProgram) -> Kernel:
 def row_text(program: KernelProgram, start: str, stop: str) -> list[str]:
     """The loop along one row: what is the same for all elements before it, then loads, ops and stores."""
     texts = Texts(program)
-    lines = [load(array, "0") for array in program.arrays if array.access is Access.REPEATED]
+    lines = [load(array, "0") for array in program.arrays if array.level is not Level.ELEMENT]
     lines += texts.operations(uniform(program.steps))
-    body = [load(array, "i") for array in program.arrays if array.access is not Access.REPEATED]
+    body = [load(array, "i") for array in program.arrays if array.level is Level.ELEMENT]
     body += texts.operations(varying(program.steps))
     body += [texts.store(output, "i") for output in program.outputs]
     return [*lines, *loop(body, start, stop)]

@@ -35,16 +35,43 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Of an array with a short last axis, which is not among the axes of the program: the elements at `place` there.
+
+    All parts of an array share its strides. With `width` the short axis has that many elements, which lie side by
+    side, and one group after the other along the innermost axis; without it their distance is a stride of the launch.
+    """
+
+    array: str
+    place: int
+    width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
-    """An array that is read or written: `name` is that of its value, unique among the values."""
+    """An array that is read or written: `name` is that of its value, unique among the values.
+
+    level    for what it has a value: ELEMENT, or ROW where it does not vary along the reduced axes; the access tells
+             where it is not given
+    part     which part of an array it is, if it is not a whole one
+    """
 
     name: str
     dtype: np.dtype
     access: Access
+    given: Level | None = None
+    part: Part | None = None
 
     @property
     def level(self) -> Level:
+        if self.given is not None:
+            return self.given
         return Level.ROW if self.access is Access.REPEATED else Level.ELEMENT
+
+    @property
+    def source(self) -> str:
+        """The name of the array object that it is, or is a part of."""
+        return self.name if self.part is None else self.part.array
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +126,39 @@ class Operation:
 
 
 class Combine(Enum):
-    """How two partial results of a reduction become one."""
+    """How two partial results of a reduction become one.
+
+    The first four combine numbers; NaN is the maximum and the minimum of whatever holds one. FIRST_MAXIMUM and
+    FIRST_MINIMUM give the place of the first largest (smallest) element, an int64: a partial result is a value and a
+    place, the first NaN wins. DEVIATION, of launches alone, gives the sum of the squared distances from the mean in one
+    sweep: a partial result is a count, a sum, and the squared distances from its own mean; two of them are combined by
+
+        distance = b.sum / b.count - a.sum / a.count
+        squares = a.squares + b.squares + distance * distance * (a.count * b.count / (a.count + b.count))
+    """
 
     SUM = "Sum"
     PRODUCT = "Product"
     MAXIMUM = "Maximum"
     MINIMUM = "Minimum"
+    FIRST_MAXIMUM = "FirstMaximum"
+    FIRST_MINIMUM = "FirstMinimum"
+    DEVIATION = "Deviation"
+
+    @property
+    def is_place(self) -> bool:
+        """Whether the result is the place of an element."""
+        return self in (Combine.FIRST_MAXIMUM, Combine.FIRST_MINIMUM)
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
     """All elements of a row (level ROW), or of the launch (level LAUNCH), become one.
 
-    accumulator  the dtype that elements are cast to and that partial results have
+    A place of a ROW is the index along its one reduced axis, that of a LAUNCH counts all elements in the order of the
+    axes.
+
+    accumulator  the dtype that elements are cast to and that partial results are made of
     is_mean      the result is divided by the length of the row, in float64
     """
 
@@ -123,6 +170,15 @@ class Reduction:
     level: Level
     is_mean: bool = False
     span: Span | None = None
+
+    @property
+    def partial(self) -> np.dtype:
+        """The dtype of a partial result in the memory of a launch; one with fields is laid out as a struct of C."""
+        if self.combine.is_place:
+            return np.dtype([("value", self.accumulator), ("place", "i8")], align=True)
+        if self.combine is Combine.DEVIATION:
+            return np.dtype([("count", "i8"), ("sum", self.accumulator), ("squares", self.accumulator)], align=True)
+        return self.accumulator
 
 
 Step = Operation | Reduction
@@ -138,9 +194,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class KernelProgram:
-    """One kernel. `rank` counts the axes after collapsing; the last of them is the row.
+    """One kernel. `rank` counts the axes after collapsing, the innermost last.
 
-    steps are in an order in which each comes after what it needs.
+    steps       are in an order in which each comes after what it needs
+    reduced     how many axes the reductions of rows run along: the last ones
+    is_columns  these axes are not the last, but those before the last one: what is one row for a reduction lies
+                across memory, and neighbours along the last axis are reduced side by side
     """
 
     name: str
@@ -149,6 +208,18 @@ class KernelProgram:
     numbers: tuple[Number, ...]
     steps: tuple[Step, ...]
     outputs: tuple[Output, ...]
+    reduced: int = 1
+    is_columns: bool = False
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The axes before the reduced ones: a kernel that reduces rows runs over these from outside."""
+        return tuple(range(self.rank - self.reduced - self.is_columns))
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The reduced axes."""
+        return tuple(range(self.rank - self.reduced - self.is_columns, self.rank - self.is_columns))
 
     @property
     def reductions(self) -> list[Reduction]:
@@ -178,7 +249,7 @@ class Meaning(Enum):
     """What a field of the arguments of a launch is."""
 
     ARRAY = auto()  # the array object
-    STRIDE = auto()  # of an array along an axis, in elements
+    STRIDE = auto()  # of an array along an axis, in elements; between its parts where the axis is the rank
     EXTENT = auto()  # of an axis
     NUMBER = auto()  # by value
     PARTIALS = auto()  # an array for the partial results of a total
@@ -201,12 +272,14 @@ class Kernel:
 
     text       without the prelude; it defines the function `name`, and `combine` where there are totals
     buffers    the dtypes of the row buffers that each thread brings, as long as a row each
+    tile       how many rows lie side by side in one unit of work of a kernel of columns; else 1
     """
 
     name: str
     text: str
     fields: tuple[Field, ...]
     buffers: tuple[np.dtype, ...] = ()
+    tile: int = 1
 
     def fields_of(self, *meanings: Meaning) -> Iterator[Field]:
         return (field for field in self.fields if field.meaning in meanings)

@@ -1,4 +1,4 @@
-"""Kernels with reductions along the last axis: softmax, layer norm, variance. Each row is swept several times.
+"""Kernels with reductions along the last axes: softmax, layer norm, variance. Each row is swept several times.
 
 extern "C" void softmax(const Arguments *arguments, char *scratch, int64 begin, int64 end) {
     const int64 extent_0 = arguments->extent_0;
@@ -43,10 +43,10 @@ from __future__ import annotations
 import numpy as np
 
 from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, row_indices, struct_text
-from gjit.cuda_kernels.blocks import blocks_text, parts_text
+from gjit.cuda_kernels.blocks import Sweep, blocks_text, parts_text
 from gjit.cuda_kernels.element import Texts, indented, load
 from gjit.cuda_kernels.flat import loop
-from gjit.cuda_kernels.program import Access, Kernel, KernelProgram, Level, Reduction
+from gjit.cuda_kernels.program import Kernel, KernelProgram, Level, Reduction
 from gjit.cuda_kernels.sweeps import Sweeps, plan_sweeps
 from gjit.ops.kernels import c_type, cast_text
 
@@ -59,40 +59,80 @@ def rows_kernel(program: KernelProgram) -> Kernel:
     texts = Texts(program)
     sweeps = plan_sweeps(program)
     buffers = tuple(texts.dtypes[name] for name in sweeps.kept)
-    indices, names = row_indices(program.rank)
+    indices, names = row_indices(program.kept)
     lines = [*struct_text(fields), head(program), *indented(locals_text(program), 1)]
-    lines += indented(_buffers_text(program, sweeps, texts), 1)
+    lines += indented(_sizes_text(program), 1)
+    lines += indented(buffers_text(program, sweeps, texts, row_length(program)), 1)
     lines.append("    for (int64 row = begin; row < end; ++row) {")
-    lines += indented([*indices, *pointers_text(program, names), *_row_text(program, sweeps, texts)], 2)
+    lines += indented([*indices, *_pointers_text(program, names), *_row_text(program, sweeps, texts)], 2)
     lines += ["    }", "}"]
     return Kernel(program.name, "\n".join(lines) + "\n", fields, buffers)
 
 
+def row_length(program: KernelProgram) -> str:
+    """How many elements a row has, as text."""
+    text = " * ".join(f"extent_{axis}" for axis in program.lines)
+    return f"({text})" if program.reduced > 1 else text
+
+
+def _sizes_text(program: KernelProgram) -> list[str]:
+    outer = program.lines[:-1]
+    return [f"const int64 lines = {' * '.join(f'extent_{axis}' for axis in outer)};"] if outer else []
+
+
+def _pointers_text(program: KernelProgram, names: dict[int, str]) -> list[str]:
+    if program.reduced == 1:
+        return pointers_text(program, names)
+    rows = pointers_text(program, names, level=Level.ROW)
+    return rows + pointers_text(program, names, "base", level=Level.ELEMENT)
+
+
 def _row_text(program: KernelProgram, sweeps: Sweeps, texts: Texts) -> list[str]:
-    length = f"extent_{program.rank - 1}"
-    lines = [load(array, "0") for array in program.arrays if array.access is Access.REPEATED]
+    length = row_length(program)
+    lines = [load(array, "0") for array in program.arrays if array.level is Level.ROW]
     for depth, sweep in enumerate(sweeps.sweeps):
         lines += texts.operations(sweeps.between[depth])
         if sweep.reductions:
-            lines += [*parts_text(sweep.reductions), *blocks_text(sweep, texts, length)]
-            lines += [_total(step, length) for step in sweep.reductions]
-        elif sweep.stores:
-            lines += loop(sweep.body(texts), "0", length)
+            lines += parts_text(sweep.reductions)
+        lines += _sweep_text(program, sweeps, sweep, texts)
+        lines += [total_text(step, f"{step.result}_parts.total()", length) for step in sweep.reductions]
     outputs = [output for output in program.outputs if output.array.level is Level.ROW]
     return lines + [texts.store(output, "0") for output in outputs]
 
 
-def _total(step: Reduction, length: str) -> str:
-    total, dtype = f"{step.result}_parts.total()", step.accumulator
+def _sweep_text(program: KernelProgram, sweeps: Sweeps, sweep: Sweep, texts: Texts) -> list[str]:
+    """One pass over a row: a loop, or one for each line where a row has several axes."""
+    length = f"extent_{program.lines[-1]}"
+    if sweep.reductions:
+        lines = blocks_text(sweep, texts, length)
+    elif sweep.stores:
+        lines = loop(sweep.body(texts), "0", length)
+    else:
+        return []
+    if program.reduced == 1:
+        return lines
+    indices, names = row_indices(program.lines[:-1], "line")
+    first = [*indices, *pointers_text(program, names, start="base", level=Level.ELEMENT)]
+    first += [f"{c_type(texts.dtypes[name])} *{name}_row = {name}_rows + line * {length};" for name in sweeps.kept]
+    return ["for (int64 line = 0; line < lines; ++line) {", *indented([*first, *lines], 1), "}"]
+
+
+def total_text(step: Reduction, total: str, length: str) -> str:
+    """The result of a row from what its partial results have given."""
+    dtype = step.accumulator
+    if step.combine.is_place:
+        total, dtype = f"{total}.place", np.dtype("i8")
     if step.is_mean:
         total, dtype = f"{cast_text(total, dtype, FLOAT64)} / (float64){length}", FLOAT64
     return f"const {c_type(step.dtype)} {step.result} = {cast_text(total, dtype, step.dtype)};"
 
 
-def _buffers_text(program: KernelProgram, sweeps: Sweeps, texts: Texts) -> list[str]:
+def buffers_text(program: KernelProgram, sweeps: Sweeps, texts: Texts, length: str) -> list[str]:
+    """The row buffers, one behind the other in the scratch memory of a thread."""
+    ending = "row" if program.reduced == 1 and not program.is_columns else "rows"
     lines, start = [], "scratch"
     for name in sweeps.kept:
         kind = c_type(texts.dtypes[name])
-        lines.append(f"{kind} *{name}_row = ({kind} *){start};")
-        start = f"({name}_row + (extent_{program.rank - 1} + 63) / 64 * 64)"
+        lines.append(f"{kind} *{name}_{ending} = ({kind} *){start};")
+        start = f"({name}_{ending} + ({length} + 63) / 64 * 64)"
     return lines

@@ -30,7 +30,7 @@ from gjit.cuda_kernels.program import Kernel, KernelProgram
 def strided_kernel(program: KernelProgram) -> Kernel:
     """One loop over the rows from `begin` up to `end`, and one along each row."""
     fields = fields_of(program)
-    indices, names = row_indices(program.rank)
+    indices, names = row_indices(tuple(range(program.rank - 1)))
     lines = [*struct_text(fields), head(program), *indented(locals_text(program), 1)]
     lines.append("    for (int64 row = begin; row < end; ++row) {")
     lines += indented(indices, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gjit.cuda_kernels.program import KernelProgram
+from gjit.cuda_kernels.program import Combine, KernelProgram
 
 ARRAYS = """\
 struct Array {
@@ -22,11 +22,11 @@ loop do not depend on each other."""
 REDUCTIONS = """\
 struct Sum {
     template <typename T> static T combine(T a, T b) { return a + b; }
-    template <typename T> static T start(T first) { return (T)-0.0; }
+    template <typename T> static T start(T) { return (T)-0.0; }
 };
 struct Product {
     template <typename T> static T combine(T a, T b) { return a * b; }
-    template <typename T> static T start(T first) { return 1; }
+    template <typename T> static T start(T) { return 1; }
 };
 struct Maximum {
     template <typename T> static T combine(T a, T b) { return (a >= b) | (a != a) ? a : b; }
@@ -66,6 +66,9 @@ template <typename Way, typename T> static T reduce_block(const T *values, int64
         for (int lane = 0; lane < half; ++lane) sums[lane] = Way::combine(sums[lane], sums[lane + half]);
     return sums[0];
 }
+"""
+
+PAIRS = """\
 // The results of blocks, combined in pairs like the digits of a binary counter.
 template <typename Way, typename T> struct Pairwise {
     T levels[56];
@@ -93,7 +96,69 @@ template <typename Way, typename T> static void combine(const Array *partials, i
 }
 """
 
+PLACES = """\
+template <typename T> struct Place {
+    T value;
+    int64 place;
+};
+struct FirstMaximum {
+    typedef Maximum Values;
+    template <typename T> static bool beats(T b, T a) { return (b > a) | ((b != b) & (a == a)); }
+    template <typename T> static Place<T> combine(Place<T> a, Place<T> b) { return beats(b.value, a.value) ? b : a; }
+};
+struct FirstMinimum {
+    typedef Minimum Values;
+    template <typename T> static bool beats(T b, T a) { return (b < a) | ((b != b) & (a == a)); }
+    template <typename T> static Place<T> combine(Place<T> a, Place<T> b) { return beats(b.value, a.value) ? b : a; }
+};
+// The best element of a block and its place, which is looked for 64 elements at a time.
+template <typename Way, typename T> static Place<T> place_in_block(const T *values, int64 count, int64 start) {
+    const T best = reduce_block<typename Way::Values>(values, count);
+    const auto is_best = [&](T value) { return (value == best) | ((value != value) & (best != best)); };
+    int64 i = 0;
+    for (; i + 64 <= count; i += 64) {
+        bool found = false;
+        for (int64 k = 0; k < 64; ++k) found |= is_best(values[i + k]);
+        if (found) break;
+    }
+    while (!is_best(values[i])) ++i;
+    return {best, start + i};
+}
+"""
+
+DEVIATIONS = """\
+template <typename T> struct Moments {
+    int64 count;
+    T sum, squares;
+};
+struct Deviation {
+    template <typename T> static Moments<T> combine(Moments<T> a, Moments<T> b) {
+        const T distance = b.sum / (T)b.count - a.sum / (T)a.count;
+        const T weight = (T)a.count * (T)b.count / (T)(a.count + b.count);
+        return {a.count + b.count, a.sum + b.sum, a.squares + b.squares + distance * distance * weight};
+    }
+};
+// The sum of a block, and of the squared distances from its own mean.
+template <typename T> static Moments<T> moments_of_block(const T *values, int64 count) {
+    const T sum = reduce_block<Sum>(values, count);
+    const T mean = sum / (T)count;
+    alignas(64) T squares[1024];
+    for (int64 i = 0; i < count; ++i) squares[i] = (values[i] - mean) * (values[i] - mean);
+    return {count, sum, reduce_block<Sum>(squares, count)};
+}
+"""
+
 
 def support_text(program: KernelProgram) -> str:
     """The parts that the kernel of this program uses."""
-    return ARRAYS + (REDUCTIONS if program.reductions else "")
+    ways = {step.combine for step in program.reductions}
+    parts = [ARRAYS]
+    if ways:
+        parts.append(REDUCTIONS)
+    if any(way.is_place for way in ways):
+        parts.append(PLACES)
+    if Combine.DEVIATION in ways:
+        parts.append(DEVIATIONS)
+    if ways and not program.is_columns:
+        parts.append(PAIRS)
+    return "".join(parts)

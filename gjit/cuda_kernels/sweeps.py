@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gjit.cuda_kernels.blocks import Sweep
-from gjit.cuda_kernels.program import Access, KernelProgram, Level, Literal, Operand, Operation, Reduction
+from gjit.cuda_kernels.program import KernelProgram, Level, Literal, Operand, Operation, Reduction
 
 _CHEAP_NAMES = """
     add subtract multiply negative positive absolute square maximum minimum less less_equal greater greater_equal
@@ -39,7 +39,7 @@ class _Planner:
     def __init__(self, program: KernelProgram):
         self.program = program
         self.makers = {step.result: step for step in program.steps}
-        self.arrays = {array.name: array for array in program.arrays if array.access is not Access.REPEATED}
+        self.arrays = {array.name: array for array in program.arrays if array.level is Level.ELEMENT}
         self.depths: dict[str, int] = {}
         self.costs: dict[str, int] = {}
         for step in program.steps:

@@ -28,20 +28,19 @@ Each block of a line, or each row, gives one partial result; `combine` makes one
 from __future__ import annotations
 
 from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, row_indices, struct_text
-from gjit.cuda_kernels.blocks import Sweep, block_text, blocks_text, kind_of, parts_text, results
+from gjit.cuda_kernels.blocks import Sweep, block_text, blocks_text, kind_of, partial_type, parts_text, results
 from gjit.cuda_kernels.element import Texts, indented, load
 from gjit.cuda_kernels.flat import uniform, varying
-from gjit.cuda_kernels.program import BLOCK, Access, Kernel, KernelProgram, Reduction
-from gjit.ops.kernels import c_type
+from gjit.cuda_kernels.program import BLOCK, Kernel, KernelProgram, Level, Reduction
 
 
 def totals_kernel(program: KernelProgram) -> Kernel:
     """A loop over blocks where there is one axis, over rows where there are several."""
     fields = fields_of(program)
     texts = Texts(program)
-    arrays = [array for array in program.arrays if array.access is not Access.REPEATED]
+    arrays = [array for array in program.arrays if array.level is Level.ELEMENT]
     sweep = Sweep(arrays, varying(program.steps), program.totals, list(program.outputs))
-    first = [load(array, "0") for array in program.arrays if array.access is Access.REPEATED]
+    first = [load(array, "0") for array in program.arrays if array.level is not Level.ELEMENT]
     first += texts.operations(uniform(program.steps))
     lines = [*struct_text(fields), head(program), *indented(locals_text(program), 1)]
     if program.rank == 1:
@@ -60,15 +59,16 @@ def _blocks(sweep: Sweep, texts: Texts) -> list[str]:
 
 
 def _rows(program: KernelProgram, sweep: Sweep, texts: Texts, first: list[str]) -> list[str]:
-    indices, names = row_indices(program.rank)
+    indices, names = row_indices(tuple(range(program.rank - 1)))
+    length = f"extent_{program.rank - 1}"
     lines = [*indices, *pointers_text(program, names), *first, *parts_text(sweep.reductions)]
-    lines += blocks_text(sweep, texts, f"extent_{program.rank - 1}")
+    lines += blocks_text(sweep, texts, length, f"row * {length} + start")
     lines += [f"{_partial(step, 'row')} = {step.result}_parts.total();" for step in sweep.reductions]
     return ["for (int64 row = begin; row < end; ++row) {", *indented(lines, 1), "}"]
 
 
 def _partial(step: Reduction, index: str) -> str:
-    return f"(({c_type(step.accumulator)} *)arguments->{step.result}_partials->data)[{index}]"
+    return f"(({partial_type(step)} *)arguments->{step.result}_partials->data)[{index}]"
 
 
 def _combine(program: KernelProgram) -> list[str]:

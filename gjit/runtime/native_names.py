@@ -15,11 +15,14 @@ _WORDS = """
     switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq requires concept linux unix i row block start stop begin end arguments scratch
     smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
+    line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block moments_of_block
     bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
 """
 _RESERVED = frozenset(_WORDS.split())
 """Words of C++ and of the generated text that no value may be called."""
-_OWN = re.compile(r"_|np_|extent_\d|index_\d|rest_\d|.*_(data|row|step|block|parts|partials|stride_\d+)$")
+_OWN = re.compile(
+    r"_|np_|extent_\d|index_\d|rest_\d|.*_(data|base|rows?|step|apart|block|parts?|partials|lane|total|place|beats|stride_\d+)$"
+)
 """What generated text calls its own."""
 
 

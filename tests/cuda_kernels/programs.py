@@ -15,6 +15,7 @@ from gjit.cuda_kernels.program import (
     Number,
     Operation,
     Output,
+    Part,
     Reduction,
 )
 from gjit.ops.row import table
@@ -102,6 +103,57 @@ def _totals(rank):
     return KernelProgram("region", rank, (Array("x", F4, CONTIGUOUS),), (), steps, outputs)
 
 
+def columns():
+    """Softmax along the first axis, and where the largest elements are."""
+    steps = (
+        over_rows("top", Combine.MAXIMUM, "x"),
+        Reduction("place", np.dtype("i8"), Combine.FIRST_MAXIMUM, "x", F8, Level.ROW),
+        op("t0", "subtract", "x", "top"),
+        op("e", "exp", "t0"),
+        over_rows("total", Combine.SUM, "e"),
+        op("t1", "divide", "e", "total"),
+    )
+    outputs = (
+        Output(Array("t1_out", F8, CONTIGUOUS), "t1"),
+        Output(Array("place_out", np.dtype("i8"), CONTIGUOUS, Level.ROW), "place"),
+    )
+    return KernelProgram("region", 2, (Array("x", F8, CONTIGUOUS),), (), steps, outputs, is_columns=True)
+
+
+def planes():
+    """The reduced axes of each of several rows are two, which do not join."""
+    steps = (
+        over_rows("mean", Combine.SUM, "x", is_mean=True),
+        op("difference", "subtract", "x", "mean"),
+        op("root", "sqrt", "difference"),
+        over_rows("total", Combine.SUM, "root"),
+        op("scaled", "divide", "root", "total"),
+    )
+    outputs = (Output(Array("scaled_out", F8, CONTIGUOUS), "scaled"), Output(Array("mean_out", F8, REPEATED), "mean"))
+    return KernelProgram("region", 3, (Array("x", F8, STRIDED),), (), steps, outputs, reduced=2)
+
+
+def deviation():
+    steps = (
+        Reduction("squares", F8, Combine.DEVIATION, "x", F8, Level.LAUNCH),
+        Reduction("place", np.dtype("i8"), Combine.FIRST_MINIMUM, "x", F8, Level.LAUNCH),
+    )
+    return KernelProgram("region", 2, (Array("x", F8, CONTIGUOUS),), (), steps, ())
+
+
+def pairs():
+    """Squared distances of points with three coordinates, and the nearest for each."""
+    places = range(3)
+    ours = [Array(f"p_{place}", F8, REPEATED, part=Part("p", place, 3)) for place in places]
+    theirs = [Array(f"q_{place}", F8, STRIDED, part=Part("q", place)) for place in places]
+    steps = [op(f"d_{place}", "subtract", f"p_{place}", f"q_{place}") for place in places]
+    steps += [op(f"s_{place}", "square", f"d_{place}") for place in places]
+    steps += [op("t0", "add", "s_0", "s_1"), op("t1", "add", "t0", "s_2")]
+    steps += [over_rows("nearest", Combine.MINIMUM, "t1")]
+    outputs = (Output(Array("nearest_out", F8, REPEATED), "nearest"),)
+    return KernelProgram("region", 2, (*ours, *theirs), (), tuple(steps), outputs)
+
+
 PROGRAMS = {
     "flat": flat(),
     "strided": strided(),
@@ -109,4 +161,8 @@ PROGRAMS = {
     "variance": variance(),
     "totals": _totals(1),
     "totals_of_rows": _totals(2),
+    "columns": columns(),
+    "planes": planes(),
+    "deviation": deviation(),
+    "pairs": pairs(),
 }
