@@ -253,6 +253,11 @@ class Meaning(Enum):
     EXTENT = auto()  # of an axis
     NUMBER = auto()  # by value
     PARTIALS = auto()  # an array for the partial results of a total
+    MULTIPLIER = auto()  # with the shift, stands for division by the extent of an axis
+    SHIFT = auto()
+    TOTAL = auto()  # where the result of a total goes: one element
+    TICKET = auto()  # a counter, 0 before each launch and after it
+    FLAG = auto()  # a word that a kernel sets where it finds an index out of range
 
 
 @dataclass(frozen=True, slots=True)

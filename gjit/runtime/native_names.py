@@ -16,12 +16,15 @@ _WORDS = """
     volatile wchar_t while xor xor_eq requires concept linux unix i row block start stop begin end arguments scratch
     smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
     line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block moments_of_block
+    Vector Triple Fiber divided lane outer order host current launch body ticket shared_memory threadIdx blockIdx
+    blockDim gridDim warpSize NULL EOF NAN INFINITY HUGE_VAL stdin stdout stderr
     bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
 """
 _RESERVED = frozenset(_WORDS.split())
 """Words of C++ and of the generated text that no value may be called."""
 _OWN = re.compile(
-    r"_|np_|extent_\d|index_\d|rest_\d|.*_(data|base|rows?|step|apart|block|parts?|partials|lane|total|place|beats|stride_\d+)$"
+    r"_|np_|M_|(extent|index|rest|multiplier|shift)_\d|region_|row_st|.*_(data|base|rows?|step|apart|block|parts?|partials|"
+    r"lane|total|place|beats|vectors?|term|kept|held|result|tile|stride_\d+)$"
 )
 """What generated text calls its own."""
 

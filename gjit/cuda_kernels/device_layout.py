@@ -1,0 +1,89 @@
+"""What a kernel for a device is made for besides its program: how wide indices are, where vectors may be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gjit.cuda_kernels.arguments import all_arrays
+from gjit.cuda_kernels.program import Access, KernelProgram
+
+VECTOR_BYTES = 16
+"""The most that one thread reads at once."""
+_NARROW = 1 << 31
+_SLACK = 1 << 24
+"""An index may run past the last element by as much as one launch covers at a time."""
+_FEW_ARRAYS = 8
+
+Extents = tuple[int, ...]
+Strides = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is known of the arrays of a launch, as far as the text of its kernel depends on it.
+
+    wide      whether indices need 64 bits
+    aligned   whether every row of every contiguous array begins where a whole vector may be read
+    separate  the arrays that are proved to share no memory with any that is written
+    """
+
+    wide: bool = False
+    aligned: bool = False
+    separate: frozenset[str] = frozenset()
+
+
+def layout_of(
+    program: KernelProgram,
+    extents: Extents,
+    strides: Strides,
+    addresses: Mapping[str, int],
+    separate: frozenset[str] = frozenset(),
+) -> Layout:
+    """The layout of a launch.
+
+    Args:
+        program: the kernel's.
+        extents: of the axes after collapsing.
+        strides: of each array along each axis, in elements.
+        addresses: of the first element of each array, in bytes.
+        separate: the arrays that are proved to share no memory with any that is written.
+    """
+    is_aligned = _is_aligned(program, strides, addresses)
+    return Layout(_is_wide(program, extents, strides), is_aligned, separate)
+
+
+def vector_width(program: KernelProgram) -> int:
+    """How many elements a thread reads at once where arrays are aligned: 16 bytes of the widest dtype.
+
+    Many arrays take fewer, since each vector needs registers.
+    """
+    arrays = all_arrays(program)
+    widths = [array.dtype.itemsize for array in arrays if array.access is Access.CONTIGUOUS]
+    if not widths:
+        return 1
+    width = VECTOR_BYTES // max(widths)
+    return max(1, width // 2) if len(arrays) > _FEW_ARRAYS else width
+
+
+def _is_wide(program: KernelProgram, extents: Extents, strides: Strides) -> bool:
+    """Whether the number of elements, or the offset of one of them in bytes, does not fit 31 bits."""
+    largest = math.prod(extents)
+    for array in all_arrays(program):
+        steps = zip(extents, strides[array.name], strict=True)
+        offset = sum((extent - 1) * abs(stride) for extent, stride in steps if extent > 1)
+        largest = max(largest, (offset + 1) * array.dtype.itemsize)
+    return largest + _SLACK >= _NARROW
+
+
+def _is_aligned(program: KernelProgram, strides: Strides, addresses: Mapping[str, int]) -> bool:
+    width = vector_width(program)
+    for array in all_arrays(program):
+        if array.access is not Access.CONTIGUOUS:
+            continue
+        if addresses[array.name] % (width * array.dtype.itemsize):
+            return False
+        if any(stride % width for stride in strides[array.name][:-1]):
+            return False
+    return True

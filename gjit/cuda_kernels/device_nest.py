@@ -1,0 +1,76 @@
+"""Rows of several axes: loops over the outer indices that a grid's second and third axis share, pointers to rows.
+
+const int32 row_start = (int32)blockIdx.y * blockDim.y + threadIdx.y;
+const int32 row_step = (int32)gridDim.y * blockDim.y;
+for (int32 index_0 = (int32)blockIdx.z; index_0 < extent_0; index_0 += (int32)gridDim.z) {
+    for (int32 index_1 = row_start; index_1 < extent_1; index_1 += row_step) {
+        const float64 *x_row = x_data + index_0 * x_stride_0 + index_1 * x_stride_1;
+    }
+}
+"""
+
+from __future__ import annotations
+
+from gjit.cuda_kernels.arguments import all_arrays
+from gjit.cuda_kernels.device_layout import Layout
+from gjit.cuda_kernels.device_parameters import DIVIDED_RANK, index_type
+from gjit.cuda_kernels.element import indented
+from gjit.cuda_kernels.program import Access, KernelProgram
+from gjit.ops.kernels import c_type
+
+
+def nested(program: KernelProgram, layout: Layout, body: list[str]) -> list[str]:
+    """The lines of `body` for each row, with pointers `x_row` to the row of each array."""
+    kind = index_type(layout)
+    inner = [*row_pointers(program), *body]
+    if program.rank == 1:
+        return inner
+    last = program.rank - 2
+    before = [
+        f"const {kind} row_start = ({kind})blockIdx.y * blockDim.y + threadIdx.y;",
+        f"const {kind} row_step = ({kind})gridDim.y * blockDim.y;",
+    ]
+    head = f"for ({kind} index_{last} = row_start; index_{last} < extent_{last}; index_{last} += row_step) {{"
+    lines = ["#pragma unroll 1", head, *indented(inner, 1), "}"]
+    if program.rank == 2:
+        return [*before, *lines]
+    name, count, indices = _outermost(program, layout)
+    head = f"for ({kind} {name} = ({kind})blockIdx.z; {name} < {count}; {name} += ({kind})gridDim.z) {{"
+    return [*before, "#pragma unroll 1", head, *indented([*indices, *lines], 1), "}"]
+
+
+def _outermost(program: KernelProgram, layout: Layout) -> tuple[str, str, list[str]]:
+    """The index that the grid's third axis shares, how far it goes, and the lines that take it apart."""
+    if program.rank < DIVIDED_RANK:
+        return "index_0", "extent_0", []
+    outer = program.rank - 2
+    count = " * ".join(f"extent_{axis}" for axis in range(outer))
+    return "outer", count, divided_text("outer", outer, layout)
+
+
+def divided_text(whole: str, outer: int, layout: Layout) -> list[str]:
+    """The indices along the axes before `outer` from one that counts through all of them."""
+    kind, lines, rest = index_type(layout), [], whole
+    for axis in range(outer - 1, 0, -1):
+        by_hand = f"(int32)divided((uint32){rest}, multiplier_{axis}, shift_{axis})"
+        lines.append(f"const {kind} rest_{axis} = {f'{rest} / extent_{axis}' if layout.wide else by_hand};")
+        lines.append(f"const {kind} index_{axis} = {rest} - rest_{axis} * extent_{axis};")
+        rest = f"rest_{axis}"
+    return [*lines, f"const {kind} index_0 = {rest};"]
+
+
+def row_pointers(program: KernelProgram) -> list[str]:
+    """A pointer to the first element of the row, for each array."""
+    written = {output.array.name for output in program.outputs}
+    lines = []
+    for array in all_arrays(program):
+        kind = c_type(array.dtype) + " *" if array.name in written else f"const {c_type(array.dtype)} *"
+        terms = [f"index_{axis} * {array.name}_stride_{axis}" for axis in range(program.rank - 1)]
+        lines.append(f"{kind}{array.name}_row = {' + '.join([f'{array.name}_data', *terms])};")
+    return lines
+
+
+def row_loads(program: KernelProgram, pointer: str) -> list[str]:
+    """The arrays that have one element for a whole row."""
+    arrays = [array for array in program.arrays if array.access is Access.REPEATED]
+    return [f"const {c_type(array.dtype)} {array.name} = *{array.name}_{pointer};" for array in arrays]

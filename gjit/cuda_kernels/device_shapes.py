@@ -1,0 +1,58 @@
+"""How many blocks of how many threads a launch has: functions of the extents alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gjit.cuda_kernels.device_layout import Extents
+
+Three = tuple[int, int, int]
+MOST_BLOCKS = 1024
+"""Of a launch that reduces: as many as stay on a large device at once. The order of a sum depends on it."""
+_MOST_ALONG = 65535
+"""The most blocks along the second and third axis of a grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """One launch.
+
+    grid      blocks along three axes
+    block     threads along three axes
+    shared    bytes of shared memory that each block is given
+    partials  how many partial results each total has
+    """
+
+    grid: Three
+    block: Three
+    shared: int = 0
+    partials: int = 0
+
+
+def line_shape(extents: Extents, tile: int, threads: int) -> LaunchShape:
+    """A block for each tile of one line.
+
+    >>> line_shape((1000,), 512, 256)
+    LaunchShape(grid=(2, 1, 1), block=(256, 1, 1), shared=0, partials=0)
+    """
+    return LaunchShape((max(1, -(-extents[0] // tile)), 1, 1), (threads, 1, 1))
+
+
+def nest_shape(extents: Extents, vector: int, threads: int) -> LaunchShape:
+    """Threads along the last axis and, where that is short, along the one before.
+
+    >>> nest_shape((5, 100, 3), 1, 256)
+    LaunchShape(grid=(1, 2, 5), block=(4, 64, 1), shared=0, partials=0)
+    """
+    lanes = max(1, -(-extents[-1] // vector))
+    along = min(threads, 1 << (lanes - 1).bit_length())
+    across = threads // along
+    rows = extents[-2] if len(extents) > 1 else 1
+    outer = math.prod(extents[:-2])
+    grid = -(-lanes // along), _limited(-(-rows // across)), _limited(outer)
+    return LaunchShape(grid, (along, across, 1))
+
+
+def _limited(count: int) -> int:
+    return max(1, min(count, _MOST_ALONG))
