@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Level, Meaning
+from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Level, Loop, Meaning
 from gjit.ops.kernels import c_type
 
 INT64 = np.dtype("i8")
@@ -31,6 +31,8 @@ def fields_of(program: KernelProgram) -> tuple[Field, ...]:
     for total in program.totals:
         declaration = f"const Array *{total.result}_partials"
         fields.append(Field(declaration, Meaning.PARTIALS, total.result, dtype=total.partial))
+    if program.loop is not None:
+        fields += _fields_of_loop(program.loop)
     return tuple(fields)
 
 
@@ -43,6 +45,16 @@ def _fields_of_array(program: KernelProgram, array: Array) -> list[Field]:
         fields.append(Field(f"int64 {name}_step", Meaning.STRIDE, name, last))
     if array.part is not None and not is_packed:
         fields.append(Field(f"int64 {name}_apart", Meaning.STRIDE, name, program.rank))
+    return fields
+
+
+def _fields_of_loop(loop: Loop) -> list[Field]:
+    fields = [Field("int64 turns", Meaning.COUNT)]
+    if loop.has_route:
+        fields.append(Field("const Array *route", Meaning.ROUTE, "route", dtype=np.dtype("u1")))
+    for number in loop.numbers:
+        declaration = f"const Array *{number.name}_turns"
+        fields.append(Field(declaration, Meaning.TURNS, number.name, dtype=number.dtype))
     return fields
 
 
@@ -93,6 +105,19 @@ def pointers_text(
         terms = [f"{index} * arguments->{name}_stride_{axis}" for axis, index in offsets.items()]
         origin = f"{name}_{start}" if start else f"({kind})arguments->{name}->data"
         lines.append(f"{kind}{name}_{ending} = {' + '.join([origin, *terms])};")
+    return lines
+
+
+def turns_text(program: KernelProgram) -> list[str]:
+    """Pointers to what differs from turn to turn of the loop, and how many turns there are."""
+    lines = []
+    for field in fields_of(program):
+        if field.meaning is Meaning.COUNT:
+            lines.append("const int64 turns = arguments->turns;")
+        elif field.meaning in (Meaning.ROUTE, Meaning.TURNS) and field.dtype is not None:
+            name = field.declaration.rpartition("*")[2]
+            kind = f"const {c_type(field.dtype)} *"
+            lines.append(f"{kind}{name} = ({kind})arguments->{name}->data;")
     return lines
 
 

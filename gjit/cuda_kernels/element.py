@@ -78,8 +78,16 @@ class Texts:
 
     def _operation(self, step: Operation) -> str:
         operands = [self.operand(value, dtype) for value, dtype in zip(step.operands, step.loops, strict=False)]
-        text = cast_text(step.text.format(*operands), step.loops[-1], step.dtype)
-        return f"const {c_type(step.dtype)} {step.result} = {text};"
+        text = cast_text(self.expression(step, operands), step.loops[-1], step.dtype)
+        return f"const {self.kind(step.dtype)} {step.result} = {text};"
+
+    def expression(self, step: Operation, operands: list[str]) -> str:
+        """The op itself, on operands that have the dtypes of its loop."""
+        return step.text.format(*operands)
+
+    def kind(self, dtype: np.dtype) -> str:
+        """The type of a value."""
+        return c_type(dtype)
 
     def store(self, output: Output, index: str) -> str:
         """The line that writes one element of an output."""

@@ -20,8 +20,9 @@ extern "C" void hypotenuse(const Arguments *arguments, char *scratch, int64 begi
 
 from __future__ import annotations
 
-from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, struct_text
+from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, struct_text, turns_text
 from gjit.cuda_kernels.element import Texts, indented, load
+from gjit.cuda_kernels.lanes import lanes_text
 from gjit.cuda_kernels.program import Kernel, KernelProgram, Level, Meaning, Operation, Step
 
 
@@ -30,7 +31,7 @@ def flat_kernel(program: KernelProgram) -> Kernel:
     fields = fields_of(program)
     lines = [*struct_text(fields), head(program)]
     lines += indented(locals_text(program, (Meaning.NUMBER,)), 1)
-    lines += indented(pointers_text(program, {}), 1)
+    lines += indented([*pointers_text(program, {}), *turns_text(program)], 1)
     lines += indented(row_text(program, "begin", "end"), 1)
     lines.append("}")
     return Kernel(program.name, "\n".join(lines) + "\n", fields)
@@ -38,6 +39,8 @@ def flat_kernel(program: KernelProgram) -> Kernel:
 
 def row_text(program: KernelProgram, start: str, stop: str) -> list[str]:
     """The loop along one row: what is the same for all elements before it, then loads, ops and stores."""
+    if program.loop is not None:
+        return lanes_text(program, start, stop)
     texts = Texts(program)
     lines = [load(array, "0") for array in program.arrays if array.level is not Level.ELEMENT]
     lines += texts.operations(uniform(program.steps))

@@ -181,6 +181,70 @@ class Reduction:
         return self.accumulator
 
 
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A value of each element that a loop changes; its name is that of the value, within the loop and after it.
+
+    initial   what it is before the first turn, cast to `dtype`
+    """
+
+    name: str
+    dtype: np.dtype
+    initial: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one turn does with an element: the steps in order, then all assignments at once.
+
+    steps        their results are known in this piece alone; all are of level ELEMENT
+    assignments  the name of a variable and the value it gets: one of a step, an array, a number, or a variable as it
+                 was before the assignments
+    """
+
+    steps: tuple[Operation, ...]
+    assignments: tuple[tuple[str, Operand], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """For each element by itself: as many turns as the launch says, each of which runs one piece.
+
+    Control flow never depends on elements, so the host works it out before the launch. It hands over how many turns
+    there are, which piece each turn runs (`ROUTE`, where there are several) and the numbers of each turn (`TURNS`, one
+    array for each of `numbers`). An engine that runs one element at a time writes
+
+        float64 x = x0;
+        for (int64 turn = 0; turn < turns; ++turn) {
+            const float64 dt = dt_turns[turn];
+            switch (route[turn]) {
+            case 0: { ... steps of piece 0 ...; x = t3; break; }
+            case 1: { ... }
+            }
+        }
+
+    variables  those that turns change
+    numbers    those that differ from turn to turn; the same for all elements
+    pieces     at least one
+    span       where the user wrote the loop
+    """
+
+    variables: tuple[Variable, ...]
+    numbers: tuple[Number, ...]
+    pieces: tuple[Piece, ...]
+    span: Span | None = None
+
+    @property
+    def has_route(self) -> bool:
+        """Whether a launch says which piece each turn runs."""
+        return len(self.pieces) > 1
+
+    @property
+    def steps(self) -> list[Operation]:
+        """Those of all pieces."""
+        return [step for piece in self.pieces for step in piece.steps]
+
+
 Step = Operation | Reduction
 
 
@@ -200,6 +264,7 @@ class KernelProgram:
     reduced     how many axes the reductions of rows run along: the last ones
     is_columns  these axes are not the last, but those before the last one: what is one row for a reduction lies
                 across memory, and neighbours along the last axis are reduced side by side
+    loop        comes behind the steps, and `after` behind the loop; none of them reduces then
     """
 
     name: str
@@ -210,6 +275,8 @@ class KernelProgram:
     outputs: tuple[Output, ...]
     reduced: int = 1
     is_columns: bool = False
+    loop: Loop | None = None
+    after: tuple[Operation, ...] = ()
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -226,6 +293,11 @@ class KernelProgram:
         return [step for step in self.steps if isinstance(step, Reduction)]
 
     @property
+    def all_steps(self) -> list[Step]:
+        """The steps, those of the loop and behind it included."""
+        return [*self.steps, *([] if self.loop is None else self.loop.steps), *self.after]
+
+    @property
     def totals(self) -> list[Reduction]:
         """The reductions of all elements."""
         return [step for step in self.reductions if step.level is Level.LAUNCH]
@@ -234,14 +306,20 @@ class KernelProgram:
         """The dtype of each value by its name."""
         known = {array.name: array.dtype for array in self.arrays}
         known.update((number.name, number.dtype) for number in self.numbers)
-        known.update((step.result, step.dtype) for step in self.steps)
+        known.update((step.result, step.dtype) for step in self.all_steps)
+        if self.loop is not None:
+            known.update((each.name, each.dtype) for each in self.loop.variables)
+            known.update((each.name, each.dtype) for each in self.loop.numbers)
         return known
 
     def levels(self) -> dict[str, Level]:
         """The level of each value by its name."""
         known = {number.name: Level.LAUNCH for number in self.numbers}
         known.update((array.name, array.level) for array in self.arrays)
-        known.update((step.result, step.level) for step in self.steps)
+        known.update((step.result, step.level) for step in self.all_steps)
+        if self.loop is not None:
+            known.update((each.name, Level.LAUNCH) for each in self.loop.numbers)
+            known.update((each.name, Level.ELEMENT) for each in self.loop.variables)
         return known
 
 
@@ -258,6 +336,9 @@ class Meaning(Enum):
     TOTAL = auto()  # where the result of a total goes: one element
     TICKET = auto()  # a counter, 0 before each launch and after it
     FLAG = auto()  # a word that a kernel sets where it finds an index out of range
+    COUNT = auto()  # how many turns the loop has
+    ROUTE = auto()  # an array of uint8: which piece each turn runs
+    TURNS = auto()  # an array of the values of a number of the loop, one for each turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,15 @@ extern "C" void scaled(const Arguments *arguments, char *scratch, int64 begin, i
 
 from __future__ import annotations
 
-from gjit.cuda_kernels.arguments import fields_of, head, locals_text, pointers_text, row_indices, struct_text
+from gjit.cuda_kernels.arguments import (
+    fields_of,
+    head,
+    locals_text,
+    pointers_text,
+    row_indices,
+    struct_text,
+    turns_text,
+)
 from gjit.cuda_kernels.element import indented
 from gjit.cuda_kernels.flat import row_text
 from gjit.cuda_kernels.program import Kernel, KernelProgram
@@ -32,6 +40,7 @@ def strided_kernel(program: KernelProgram) -> Kernel:
     fields = fields_of(program)
     indices, names = row_indices(tuple(range(program.rank - 1)))
     lines = [*struct_text(fields), head(program), *indented(locals_text(program), 1)]
+    lines += indented(turns_text(program), 1)
     lines.append("    for (int64 row = begin; row < end; ++row) {")
     lines += indented(indices, 2)
     lines += indented(pointers_text(program, names), 2)

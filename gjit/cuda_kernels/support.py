@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gjit.cuda_kernels.lanes_support import lanes_support_text
 from gjit.cuda_kernels.program import Combine, KernelProgram
 
 ARRAYS = """\
@@ -161,4 +162,6 @@ def support_text(program: KernelProgram) -> str:
         parts.append(DEVIATIONS)
     if ways and not program.is_columns:
         parts.append(PAIRS)
+    if program.loop is not None:
+        parts.append(lanes_support_text(program))
     return "".join(parts)

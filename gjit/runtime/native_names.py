@@ -14,6 +14,8 @@ _WORDS = """
     protected public register reinterpret_cast return short signed sizeof static static_assert static_cast struct
     switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq requires concept linux unix i row block start stop begin end arguments scratch
+    turn turns route chain left lifted truth sample called all_lanes load_lanes store_lanes Lanes Truth Elements
+    VectorOf Sized WrappingOf LANES CHAINS WIDTH EACH_CHAIN
     smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
     line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block moments_of_block
     Vector Triple Fiber divided lane outer order host current launch body ticket shared_memory threadIdx blockIdx
@@ -23,8 +25,8 @@ _WORDS = """
 _RESERVED = frozenset(_WORDS.split())
 """Words of C++ and of the generated text that no value may be called."""
 _OWN = re.compile(
-    r"_|np_|M_|(extent|index|rest|multiplier|shift)_\d|region_|row_st|.*_(data|base|rows?|step|apart|block|parts?|partials|"
-    r"lane|total|place|beats|vectors?|term|kept|held|result|tile|stride_\d+)$"
+    r"_|np_|next_|M_|(extent|index|rest|multiplier|shift)_\d|region_|row_st|.*_(data|base|rows?|step|apart|block|parts?|partials|"
+    r"lane|total|place|beats|vectors?|term|kept|held|result|tile|turns|chains|stride_\d+)$"
 )
 """What generated text calls its own."""
 

@@ -12,16 +12,19 @@ from gjit.cuda_kernels.program import (
     KernelProgram,
     Level,
     Literal,
+    Loop,
     Number,
     Operation,
     Output,
     Part,
+    Piece,
     Reduction,
+    Variable,
 )
 from gjit.ops.row import table
 from gjit.source import Span
 
-F4, F8, BOOL = np.dtype("f4"), np.dtype("f8"), np.dtype("?")
+F4, F8, C16, BOOL = np.dtype("f4"), np.dtype("f8"), np.dtype("c16"), np.dtype("?")
 CONTIGUOUS, STRIDED, REPEATED = Access.CONTIGUOUS, Access.STRIDED, Access.REPEATED
 
 
@@ -154,7 +157,42 @@ def pairs():
     return KernelProgram("region", 2, (*ours, *theirs), (), tuple(steps), outputs)
 
 
+def loop():
+    line = "x = x + dt * (x - x * x)"
+    first = (
+        op("t0", "multiply", "x", "x", line=line),
+        op("t1", "subtract", "x", "t0", line=line),
+        op("t2", "multiply", "dt", "t1", line=line),
+        op("t3", "add", "x", "t2", line=line),
+    )
+    piece = Piece(first, (("x", "t3"),))
+    turns = Loop((Variable("x", F8, "x0"),), (Number("dt", F8),), (piece,))
+    outputs = (Output(Array("x_out", F8, CONTIGUOUS), "x"),)
+    return KernelProgram("region", 1, (Array("x0", F8, CONTIGUOUS),), (), (), outputs, loop=turns)
+
+
+def loop_of_pieces():
+    """Fibonacci, and in some turns a rotation of complex numbers by the sine of a row's number."""
+    line = "z = z * turn"
+    less = op("is_less", "less", "a", Literal(np.float32(100)), dtype=F4, to=BOOL, line="a < 100")
+    added = (less, op("next", "add", "a", "b", dtype=F4, line="a, b = b, a + b"))
+    angle = (op("angle", "sin", "weight", line=line), op("z1", "multiply", "z", "angle", dtype=C16, line=line))
+    pieces = (Piece(added, (("a", "b"), ("b", "next"), ("small", "is_less"))), Piece(angle, (("z", "z1"),)))
+    variables = (Variable("a", F4, "x"), Variable("b", F4, Literal(np.float32(1))), Variable("z", C16, "x"))
+    turns = Loop((*variables, Variable("small", BOOL, Literal(np.False_))), (), pieces)
+    after = (op("size", "absolute", "z", dtype=C16, to=F8),)
+    outputs = (
+        Output(Array("a_out", F4, CONTIGUOUS), "a"),
+        Output(Array("size_out", F8, STRIDED), "size"),
+        Output(Array("small_out", BOOL, CONTIGUOUS), "small"),
+    )
+    arrays = (Array("x", F4, STRIDED), Array("weight", F8, REPEATED))
+    return KernelProgram("region", 2, arrays, (), (), outputs, loop=turns, after=after)
+
+
 PROGRAMS = {
+    "loop": loop(),
+    "loop_of_pieces": loop_of_pieces(),
     "flat": flat(),
     "strided": strided(),
     "softmax": softmax(),
