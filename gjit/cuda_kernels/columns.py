@@ -16,7 +16,7 @@ extern "C" void centred(const Arguments *arguments, char *scratch, int64 begin, 
         alignas(64) float64 total_lane[256];
         INDEPENDENT
         for (int64 i = 0; i < count; ++i) {
-            total_lane[i] = (float64)-0x0.0p+0;
+            total_lane[i] = (float64)0x0.0p+0;
         }
         for (int64 start = 0; start < lines; start += 128) {
             ...
@@ -217,22 +217,9 @@ def _lane(name: str, dtype: np.dtype) -> str:
 
 
 def _starts(step: Reduction, ending: str) -> list[str]:
-    lines = [f"{step.result}_{ending}[i] = {literal(_neutral(step))};"]
+    lines = [f"{step.result}_{ending}[i] = {literal(step.neutral)};"]
     return [*lines, f"{step.result}_place[i] = 0;"] if step.combine.is_place else lines
 
 
 def _combined(step: Reduction) -> str:
     return f"{step.combine.value}::combine({step.result}_total[i], {step.result}_part[i])"
-
-
-def _neutral(step: Reduction) -> np.generic:
-    """What changes no other value: sums begin with -0.0, which keeps the sign of zeros."""
-    kind = step.accumulator
-    if step.combine is Combine.SUM:
-        return kind.type(-0.0 if kind.kind == "f" else 0)
-    if step.combine is Combine.PRODUCT:
-        return kind.type(1)
-    is_largest = step.combine in (Combine.MINIMUM, Combine.FIRST_MINIMUM)
-    if kind.kind == "f":
-        return kind.type(np.inf if is_largest else -np.inf)
-    return kind.type(np.iinfo(kind).max if is_largest else np.iinfo(kind).min)

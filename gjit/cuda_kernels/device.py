@@ -9,6 +9,7 @@ from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Layout
 from gjit.cuda_kernels.device_strided import strided_kernel
 from gjit.cuda_kernels.device_support import device_support
+from gjit.cuda_kernels.device_totals import totals_kernel
 from gjit.cuda_kernels.dialect import CUDA
 from gjit.cuda_kernels.prelude import prelude
 from gjit.cuda_kernels.program import KernelProgram
@@ -16,6 +17,8 @@ from gjit.cuda_kernels.program import KernelProgram
 
 def emit_device(program: KernelProgram, layout: Layout) -> DeviceKernel:
     """The kernel of a program for launches of such a layout; names of kernels in one unit have to differ."""
+    if program.totals:
+        return totals_kernel(program, layout)
     return flat_kernel(program, layout) if program.rank == 1 else strided_kernel(program, layout)
 
 

@@ -46,7 +46,7 @@ from gjit.cuda_kernels.device_parameters import fields_of, head_text, index_type
 from gjit.cuda_kernels.device_shapes import line_shape
 from gjit.cuda_kernels.element import Texts, indented
 from gjit.cuda_kernels.flat import uniform, varying
-from gjit.cuda_kernels.program import Access, KernelProgram
+from gjit.cuda_kernels.program import KernelProgram, Level
 
 
 def flat_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
@@ -63,11 +63,11 @@ def flat_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
 
 
 def line_of(program: KernelProgram, layout: Layout) -> Line:
-    """How the elements of a program over one axis are shared."""
-    loads = [array for array in program.arrays if array.access is not Access.REPEATED]
+    """How the elements of a line are shared."""
+    loads = [array for array in program.arrays if array.level is Level.ELEMENT]
     texts = Texts(program)
     element = Element(
         f"{program.name}_element", texts, varying(program.steps), loads, list(program.outputs), program.totals
     )
-    vector = vector_width(program) if layout.aligned else 1
-    return Line(element, index_type(layout), vector, units_of(loads, vector))
+    vector = vector_width(program) if layout.aligned or program.reductions else 1
+    return Line(element, index_type(layout), vector, units_of(loads, vector), aligned=layout.aligned)

@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from gjit.cuda_kernels.arguments import all_arrays
-from gjit.cuda_kernels.program import Access, KernelProgram
+from gjit.cuda_kernels.program import Access, Array, KernelProgram
 
 VECTOR_BYTES = 16
 """The most that one thread reads at once."""
@@ -15,9 +17,23 @@ _NARROW = 1 << 31
 _SLACK = 1 << 24
 """An index may run past the last element by as much as one launch covers at a time."""
 _FEW_ARRAYS = 8
+_MOST_PARTS = 64
 
 Extents = tuple[int, ...]
 Strides = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What becomes of a total: with `is_mean` it is divided by the number of elements less `lost`; then comes the root.
+
+    dtype  of the result
+    """
+
+    dtype: np.dtype
+    is_mean: bool = False
+    lost: int = 0
+    is_root: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +43,13 @@ class Layout:
     wide      whether indices need 64 bits
     aligned   whether every row of every contiguous array begins where a whole vector may be read
     separate  the arrays that are proved to share no memory with any that is written
+    finishes  what becomes of totals, by name; of others the last partial result is given
     """
 
     wide: bool = False
     aligned: bool = False
     separate: frozenset[str] = frozenset()
+    finishes: tuple[tuple[str, Finish], ...] = ()
 
 
 def layout_of(
@@ -46,7 +64,7 @@ def layout_of(
     Args:
         program: the kernel's.
         extents: of the axes after collapsing.
-        strides: of each array along each axis, in elements.
+        strides: of each array along each axis, in elements; of one that comes in parts also between these.
         addresses: of the first element of each array, in bytes.
         separate: the arrays that are proved to share no memory with any that is written.
     """
@@ -60,19 +78,25 @@ def vector_width(program: KernelProgram) -> int:
     Many arrays take fewer, since each vector needs registers.
     """
     arrays = all_arrays(program)
-    widths = [array.dtype.itemsize for array in arrays if array.access is Access.CONTIGUOUS]
+    widths = [array.dtype.itemsize for array in arrays if is_vector(array)]
     if not widths:
         return 1
     width = VECTOR_BYTES // max(widths)
     return max(1, width // 2) if len(arrays) > _FEW_ARRAYS else width
 
 
+def is_vector(array: Array) -> bool:
+    """Whether neighbours along the last axis lie side by side."""
+    return array.access is Access.CONTIGUOUS and array.part is None
+
+
 def _is_wide(program: KernelProgram, extents: Extents, strides: Strides) -> bool:
     """Whether the number of elements, or the offset of one of them in bytes, does not fit 31 bits."""
     largest = math.prod(extents)
     for array in all_arrays(program):
-        steps = zip(extents, strides[array.name], strict=True)
+        steps = zip(extents, strides[array.source], strict=False)
         offset = sum((extent - 1) * abs(stride) for extent, stride in steps if extent > 1)
+        offset += _MOST_PARTS * max(map(abs, strides[array.source][program.rank :]), default=0)
         largest = max(largest, (offset + 1) * array.dtype.itemsize)
     return largest + _SLACK >= _NARROW
 
@@ -80,10 +104,10 @@ def _is_wide(program: KernelProgram, extents: Extents, strides: Strides) -> bool
 def _is_aligned(program: KernelProgram, strides: Strides, addresses: Mapping[str, int]) -> bool:
     width = vector_width(program)
     for array in all_arrays(program):
-        if array.access is not Access.CONTIGUOUS:
+        if not is_vector(array):
             continue
-        if addresses[array.name] % (width * array.dtype.itemsize):
+        if addresses[array.source] % (width * array.dtype.itemsize):
             return False
-        if any(stride % width for stride in strides[array.name][:-1]):
+        if any(stride % width for stride in strides[array.source][: program.rank - 1]):
             return False
     return True

@@ -17,7 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gjit.cuda_kernels.device_element import Element
-from gjit.cuda_kernels.element import INDENT, indented
+from gjit.cuda_kernels.device_layout import is_vector
+from gjit.cuda_kernels.device_nest import load
+from gjit.cuda_kernels.device_reductions import taken
+from gjit.cuda_kernels.element import INDENT, indented, place
 from gjit.cuda_kernels.program import Access, Array, Reduction
 from gjit.ops.kernels import c_type
 
@@ -39,6 +42,8 @@ class Line:
     vector   how many elements lie in one vector
     units    how many vectors a thread reads before it uses the first
     pointer  what follows an array's name in the name of the pointer to the line
+    counted  how many elements come before the line, for reductions that ask for places
+    aligned  whether vectors of contiguous arrays may be read whole; a reduction takes elements in one order either way
     """
 
     element: Element
@@ -46,6 +51,8 @@ class Line:
     vector: int
     units: int = 1
     pointer: str = "data"
+    counted: str = ""
+    aligned: bool = True
 
     @property
     def tile(self) -> int:
@@ -75,19 +82,16 @@ class Line:
     def scalar(self, index: str) -> list[str]:
         """One element."""
         element = self.element
-        lines = [f"const {c_type(array.dtype)} {array.name} = {self.place(array, index)};" for array in element.loads]
+        lines = [load(array, index, self.pointer) for array in element.loads]
         lines += [f"{c_type(output.array.dtype)} {output.array.name};" for output in element.outputs]
         lines += [*element.terms(), *element.call(str, str, str)]
         for output in element.outputs:
             lines.append(f"{self.place(output.array, index)} = {output.array.name};")
-        return lines + [accumulate(step, "0") for step in element.reductions]
+        return lines + [self._taken(step, "0", index) for step in element.reductions]
 
     def place(self, array: Array, index: str) -> str:
         """The element of an array at `index` of the line."""
-        name = f"{array.name}_{self.pointer}"
-        if array.access is Access.REPEATED:
-            return f"*{name}"
-        return f"{name}[{index} * {array.name}_step]" if array.access is Access.STRIDED else f"{name}[{index}]"
+        return place(array, index, self.pointer)
 
     def _tile(self) -> list[str]:
         name = "{0}_vectors[unit]" if self.units > 1 else "{0}_vector"
@@ -107,7 +111,7 @@ class Line:
         lines = []
         for array in self.element.loads:
             name = form.format(array.name)
-            if array.access is Access.CONTIGUOUS:
+            if self._is_whole(array):
                 before = f"const {self._type(array)} " if declared else ""
                 place = f"({array.name}_{self.pointer} + first)"
                 lines.append(f"{before}{name} = *(const {self._type(array)} *){place};")
@@ -125,15 +129,19 @@ class Line:
             return lambda name: f"{form.format(name)}.lanes[{self._lane}]"
 
         body = [*element.terms(), *element.call(lane_of(read), lane_of(written), str)]
-        body += [accumulate(step, self._lane) for step in element.reductions]
+        body += [self._taken(step, self._lane, self._at) for step in element.reductions]
         lines += self._lanes(body)
         for output in element.outputs:
             name, array = written.format(output.array.name), output.array
-            if array.access is Access.CONTIGUOUS:
+            if self._is_whole(array):
                 lines.append(f"*({self._type(array)} *)({array.name}_{self.pointer} + first) = {name};")
             else:
                 lines += self._lanes([f"{self.place(array, self._at)} = {name}.lanes[{self._lane}];"])
         return lines
+
+    def _taken(self, step: Reduction, lane: str, index: str) -> str:
+        place = f"{self.counted} + {index}" if self.counted else index
+        return taken(step, f"{step.result}_parts[{lane}]", f"{step.result}_term", place)
 
     @property
     def scale(self) -> str:
@@ -153,15 +161,11 @@ class Line:
             return body
         return [UNROLL, f"for (int lane = 0; lane < {self.vector}; ++lane) {{", *indented(body, 1), "}"]
 
+    def _is_whole(self, array: Array) -> bool:
+        return is_vector(array) and (self.aligned or self.vector == 1)
+
     def _type(self, array: Array) -> str:
         return f"Vector<{c_type(array.dtype)}, {self.vector}>"
-
-
-def accumulate(step: Reduction, lane: str) -> str:
-    """The line that takes a term into a thread's part of a reduction."""
-    return (
-        f"{step.result}_parts[{lane}] = {step.combine.value}::combine({step.result}_parts[{lane}], {step.result}_term);"
-    )
 
 
 def units_of(loads: list[Array], vector: int) -> int:

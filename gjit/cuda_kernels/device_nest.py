@@ -11,11 +11,13 @@ for (int32 index_0 = (int32)blockIdx.z; index_0 < extent_0; index_0 += (int32)gr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gjit.cuda_kernels.arguments import all_arrays
 from gjit.cuda_kernels.device_layout import Layout
 from gjit.cuda_kernels.device_parameters import DIVIDED_RANK, index_type
-from gjit.cuda_kernels.element import indented
-from gjit.cuda_kernels.program import Access, KernelProgram
+from gjit.cuda_kernels.element import indented, place
+from gjit.cuda_kernels.program import Array, KernelProgram, Level
 from gjit.ops.kernels import c_type
 
 
@@ -61,16 +63,30 @@ def divided_text(whole: str, outer: int, layout: Layout) -> list[str]:
 
 def row_pointers(program: KernelProgram) -> list[str]:
     """A pointer to the first element of the row, for each array."""
-    written = {output.array.name for output in program.outputs}
+    return pointers(program, range(program.rank - 1), "data", "row")
+
+
+def pointers(
+    program: KernelProgram, axes: Iterable[int], start: str, ending: str, level: Level | None = None
+) -> list[str]:
+    """Pointers that the indices along some axes move, for all arrays or for those of one level."""
+    written = {output.array.source for output in program.outputs}
     lines = []
     for array in all_arrays(program):
-        kind = c_type(array.dtype) + " *" if array.name in written else f"const {c_type(array.dtype)} *"
-        terms = [f"index_{axis} * {array.name}_stride_{axis}" for axis in range(program.rank - 1)]
-        lines.append(f"{kind}{array.name}_row = {' + '.join([f'{array.name}_data', *terms])};")
+        if level not in (None, array.level):
+            continue
+        name = array.source
+        kind = c_type(array.dtype) + " *" if name in written else f"const {c_type(array.dtype)} *"
+        terms = [f"index_{axis} * {name}_stride_{axis}" for axis in axes]
+        lines.append(f"{kind}{name}_{ending} = {' + '.join([f'{name}_{start}', *terms])};")
     return lines
 
 
 def row_loads(program: KernelProgram, pointer: str) -> list[str]:
     """The arrays that have one element for a whole row."""
-    arrays = [array for array in program.arrays if array.access is Access.REPEATED]
-    return [f"const {c_type(array.dtype)} {array.name} = *{array.name}_{pointer};" for array in arrays]
+    return [load(array, "0", pointer) for array in program.arrays if array.level is not Level.ELEMENT]
+
+
+def load(array: Array, index: str, pointer: str) -> str:
+    """The line that reads one element of the row."""
+    return f"const {c_type(array.dtype)} {array.name} = {place(array, index, pointer)};"

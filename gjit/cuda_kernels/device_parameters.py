@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gjit.cuda_kernels.device_layout import Layout
+from gjit.cuda_kernels.arguments import all_arrays
+from gjit.cuda_kernels.blocks import partial_type
+from gjit.cuda_kernels.device_layout import Finish, Layout
 from gjit.cuda_kernels.element import INDENT
 from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Meaning
 from gjit.ops.kernels import c_type
@@ -27,15 +29,14 @@ def index_type(layout: Layout) -> str:
 
 def fields_of(program: KernelProgram, layout: Layout) -> tuple[Field, ...]:
     """All parameters in their order."""
-    return tuple(_fields(program, layout))
+    return tuple(_fields(program, layout, dict(layout.finishes)))
 
 
-def _fields(program: KernelProgram, layout: Layout) -> Iterator[Field]:
+def _fields(program: KernelProgram, layout: Layout, finishes: dict[str, Finish]) -> Iterator[Field]:
     index = index_type(layout)
-    for array in program.arrays:
-        yield from _array_fields(array, program.rank, layout, "const ")
-    for output in program.outputs:
-        yield from _array_fields(output.array, program.rank, layout, "")
+    written = {output.array.source for output in program.outputs}
+    for array in all_arrays(program):
+        yield from _array_fields(array, program.rank, layout, "" if array.source in written else "const ")
     for axis in range(program.rank):
         yield Field(f"{index} extent_{axis}", Meaning.EXTENT, axis=axis)
     for axis in divided_axes(program, layout):
@@ -44,21 +45,26 @@ def _fields(program: KernelProgram, layout: Layout) -> Iterator[Field]:
     for number in program.numbers:
         yield Field(f"{c_type(number.dtype)} {number.name}", Meaning.NUMBER, number.name, dtype=number.dtype)
     for total in program.totals:
-        name, partial = total.result, c_type(total.accumulator)
-        yield Field(f"{partial} *{name}_partials", Meaning.PARTIALS, name, dtype=total.accumulator)
-        yield Field(f"{c_type(total.dtype)} *{name}_result", Meaning.TOTAL, name, dtype=total.dtype)
+        name, partial = total.result, partial_type(total)
+        finish = finishes.get(name)
+        final, dtype = (partial, total.partial) if finish is None else (c_type(finish.dtype), finish.dtype)
+        yield Field(f"{partial} *{name}_partials", Meaning.PARTIALS, name, dtype=total.partial)
+        yield Field(f"{final} *{name}_result", Meaning.TOTAL, name, dtype=dtype)
     if program.totals:
         yield Field("uint32 *ticket", Meaning.TICKET, dtype=_UINT32)
 
 
 def _array_fields(array: Array, rank: int, layout: Layout, constant: str) -> Iterator[Field]:
-    index, name = index_type(layout), array.name
+    index, name = index_type(layout), array.source
     restrict = "__restrict__ " if name in layout.separate else ""
     yield Field(f"{constant}{c_type(array.dtype)} *{restrict}{name}_data", Meaning.ARRAY, name, dtype=array.dtype)
     for axis in range(rank - 1):
         yield Field(f"{index} {name}_stride_{axis}", Meaning.STRIDE, name, axis)
-    if array.access is Access.STRIDED:
+    is_packed = array.part is not None and array.part.width > 0
+    if array.access is Access.STRIDED and not is_packed:
         yield Field(f"{index} {name}_step", Meaning.STRIDE, name, rank - 1)
+    if array.part is not None and not is_packed:
+        yield Field(f"{index} {name}_apart", Meaning.STRIDE, name, rank)
 
 
 def divided_axes(program: KernelProgram, layout: Layout) -> range:

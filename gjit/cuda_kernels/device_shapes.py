@@ -56,3 +56,17 @@ def nest_shape(extents: Extents, vector: int, threads: int) -> LaunchShape:
 
 def _limited(count: int) -> int:
     return max(1, min(count, _MOST_ALONG))
+
+
+def total_shape(extents: Extents, tile: int, vector: int, threads: int, shared: int) -> LaunchShape:
+    """As many blocks as there are tiles of one line, or parts of rows, but not more than stay on a device at once.
+
+    >>> total_shape((10000,), 2048, 4, 256, 32)
+    LaunchShape(grid=(5, 1, 1), block=(256, 1, 1), shared=32, partials=5)
+    """
+    shape = line_shape(extents, tile, threads) if len(extents) == 1 else nest_shape(extents, vector, threads)
+    grid, room = [], MOST_BLOCKS
+    for count in shape.grid:
+        grid.append(min(count, room))
+        room //= grid[-1]
+    return LaunchShape((grid[0], grid[1], grid[2]), shape.block, shared, math.prod(grid))

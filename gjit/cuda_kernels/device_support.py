@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from gjit.cuda_kernels.device_reductions import BLOCKS, DEVIATIONS, NUMBERS, PLACES, TICKETS, WARPS
+
 _VECTORS = """\
 template <typename T, int count> struct __align__(sizeof(T) * count) Vector { T lanes[count]; };
 """
@@ -10,10 +14,19 @@ static __device__ __forceinline__ uint32 divided(uint32 number, uint32 multiplie
     return (__umulhi(number, multiplier) + number) >> shift;
 }
 """
-_PARTS = {"Vector<": _VECTORS, "divided(": _DIVISION}
-"""Each part, and the word by which a text shows that it needs it."""
+_PARTS = (
+    # a part, and the words by which a text shows that it needs it
+    (_VECTORS, r"\bVector<"),
+    (_DIVISION, r"\bdivided\("),
+    (NUMBERS, r"\b(Sum|Product|Maximum|Minimum)\b"),
+    (PLACES, r"\bPlace<"),
+    (DEVIATIONS, r"\bMoments<"),
+    (WARPS, r"\bof_(warp|block)<"),
+    (BLOCKS, r"\bof_block<|\bshared_memory\b"),
+    (TICKETS, r"\bis_last_block\("),
+)
 
 
 def device_support(text: str) -> str:
     """The parts that kernels of this text use, in an order in which they may be defined."""
-    return "".join(part for word, part in _PARTS.items() if word in text)
+    return "".join(part for part, words in _PARTS if re.search(words, text))

@@ -100,8 +100,8 @@ def source_line(step: Step) -> str:
     return text.rstrip("\\").rstrip().replace("??/", "")
 
 
-def place(array: Array, index: str) -> str:
-    """The element of an array at `index` of the row.
+def place(array: Array, index: str, ending: str = "data") -> str:
+    """The element of an array at `index` of the row, whose pointer is called by the array's name and `ending`.
 
     >>> place(Array("x", np.dtype("f8"), Access.STRIDED), "i")
     'x_data[i * x_step]'
@@ -113,11 +113,11 @@ def place(array: Array, index: str) -> str:
     if part is not None and part.place:
         apart = str(part.place) if part.width else f"{part.place} * {source}_apart"
     if array.access is Access.REPEATED:
-        return f"{source}_data[{apart}]" if apart else f"*{source}_data"
+        return f"{source}_{ending}[{apart}]" if apart else f"*{source}_{ending}"
     step = f"{index} * {part.width}" if part is not None and part.width else index
     if array.access is Access.STRIDED and step == index:
         step = f"{index} * {source}_step"
-    return f"{source}_data[{step} + {apart}]" if apart else f"{source}_data[{step}]"
+    return f"{source}_{ending}[{step} + {apart}]" if apart else f"{source}_{ending}[{step}]"
 
 
 def load(array: Array, index: str) -> str:

@@ -180,6 +180,19 @@ class Reduction:
             return np.dtype([("count", "i8"), ("sum", self.accumulator), ("squares", self.accumulator)], align=True)
         return self.accumulator
 
+    @property
+    def neutral(self) -> np.generic:
+        """What a reduction begins with; it changes no other value, but a sum of -0.0 is 0.0, as in NumPy."""
+        kind = self.accumulator
+        if self.combine in (Combine.SUM, Combine.DEVIATION):
+            return kind.type(0)
+        if self.combine is Combine.PRODUCT:
+            return kind.type(1)
+        is_largest = self.combine in (Combine.MINIMUM, Combine.FIRST_MINIMUM)
+        if kind.kind == "f":
+            return kind.type(np.inf if is_largest else -np.inf)
+        return kind.type(np.iinfo(kind).max if is_largest else np.iinfo(kind).min)
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:

@@ -23,7 +23,7 @@ loop do not depend on each other."""
 REDUCTIONS = """\
 struct Sum {
     template <typename T> static T combine(T a, T b) { return a + b; }
-    template <typename T> static T start(T) { return (T)-0.0; }
+    template <typename T> static T start(T) { return 0; }
 };
 struct Product {
     template <typename T> static T combine(T a, T b) { return a * b; }
@@ -43,8 +43,8 @@ template <typename Way, typename T> static T reduce_block(const T *values, int64
     typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
     const int width = 64 / sizeof(T);
     if (count < width) {
-        T result = values[0];
-        for (int64 i = 1; i < count; ++i) result = Way::combine(result, values[i]);
+        T result = Way::start(values[0]);
+        for (int64 i = 0; i < count; ++i) result = Way::combine(result, values[i]);
         return result;
     }
     Vector lanes[8];

@@ -31,6 +31,7 @@ class Case:
     numbers: dict[str, object] = field(default_factory=dict)
     wide: bool = False
     separate: frozenset[str] | None = None
+    finishes: tuple = ()
     kernel: DeviceKernel | None = None
 
     def emit(self, name: str) -> DeviceKernel:
@@ -39,7 +40,9 @@ class Case:
         addresses = {key: array.ctypes.data for key, array in everything.items()}
         separate = frozenset(everything) if self.separate is None else self.separate
         layout = layout_of(self.program, self.extents, strides, addresses, separate)
-        self.kernel = emit_device(replace(self.program, name=name), replace(layout, wide=self.wide))
+        self.kernel = emit_device(
+            replace(self.program, name=name), replace(layout, wide=self.wide, finishes=self.finishes)
+        )
         return self.kernel
 
 

@@ -68,13 +68,13 @@ extern "C" void region(const Arguments *arguments, char *scratch, int64 begin, i
         alignas(64) float64 total_part[256];
         INDEPENDENT
         for (int64 i = 0; i < count; ++i) {
-            total_total[i] = (float64)-0x0.0p+0;
+            total_total[i] = (float64)0x0.0p+0;
         }
         for (int64 start = 0; start < lines; start += 128) {
             const int64 stop = smaller(start + 128, lines);
             INDEPENDENT
             for (int64 i = 0; i < count; ++i) {
-                total_part[i] = (float64)-0x0.0p+0;
+                total_part[i] = (float64)0x0.0p+0;
             }
             for (int64 line = start; line < stop; ++line) {
                 const float64 *x_data = x_base + line * arguments->x_stride_0;
