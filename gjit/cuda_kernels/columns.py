@@ -42,7 +42,6 @@ from gjit.cuda_kernels.flat import loop
 from gjit.cuda_kernels.program import (
     Access,
     Array,
-    Combine,
     Kernel,
     KernelProgram,
     Level,

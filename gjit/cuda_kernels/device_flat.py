@@ -63,11 +63,20 @@ def flat_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
 
 
 def line_of(program: KernelProgram, layout: Layout) -> Line:
-    """How the elements of a line are shared."""
+    """How the elements of a line are shared. Those with loops are work enough for a thread each."""
     loads = [array for array in program.arrays if array.level is Level.ELEMENT]
-    texts = Texts(program)
     element = Element(
-        f"{program.name}_element", texts, varying(program.steps), loads, list(program.outputs), program.totals
+        f"{program.name}_element",
+        Texts(program),
+        varying(program.steps),
+        loads,
+        list(program.outputs),
+        program.totals,
+        loop=program.loop,
+        after=program.after,
     )
+    kind = index_type(layout)
+    if program.loop is not None:
+        return Line(element, kind, 1)
     vector = vector_width(program) if layout.aligned or program.reductions else 1
-    return Line(element, index_type(layout), vector, units_of(loads, vector), aligned=layout.aligned)
+    return Line(element, kind, vector, units_of(loads, vector), aligned=layout.aligned)

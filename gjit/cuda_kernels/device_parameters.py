@@ -13,7 +13,7 @@ from gjit.cuda_kernels.arguments import all_arrays
 from gjit.cuda_kernels.blocks import partial_type
 from gjit.cuda_kernels.device_layout import Finish, Layout
 from gjit.cuda_kernels.element import INDENT
-from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Meaning
+from gjit.cuda_kernels.program import Access, Array, Field, KernelProgram, Loop, Meaning
 from gjit.ops.kernels import c_type
 
 DIVIDED_RANK = 4
@@ -52,6 +52,8 @@ def _fields(program: KernelProgram, layout: Layout, finishes: dict[str, Finish])
         yield Field(f"{final} *{name}_result", Meaning.TOTAL, name, dtype=dtype)
     if program.totals:
         yield Field("uint32 *ticket", Meaning.TICKET, dtype=_UINT32)
+    if program.loop is not None:
+        yield from _loop_fields(program.loop)
 
 
 def _array_fields(array: Array, rank: int, layout: Layout, constant: str) -> Iterator[Field]:
@@ -65,6 +67,15 @@ def _array_fields(array: Array, rank: int, layout: Layout, constant: str) -> Ite
         yield Field(f"{index} {name}_step", Meaning.STRIDE, name, rank - 1)
     if array.part is not None and not is_packed:
         yield Field(f"{index} {name}_apart", Meaning.STRIDE, name, rank)
+
+
+def _loop_fields(loop: Loop) -> Iterator[Field]:
+    yield Field("int64 turns", Meaning.COUNT)
+    if loop.has_route:
+        yield Field("const uint8 *__restrict__ route", Meaning.ROUTE, "route", dtype=np.dtype("u1"))
+    for number in loop.numbers:
+        declaration = f"const {c_type(number.dtype)} *__restrict__ {number.name}_turns"
+        yield Field(declaration, Meaning.TURNS, number.name, dtype=number.dtype)
 
 
 def divided_axes(program: KernelProgram, layout: Layout) -> range:

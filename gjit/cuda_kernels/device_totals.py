@@ -148,8 +148,7 @@ def _block(program: KernelProgram, count: int) -> list[str]:
 
 def _last(program: KernelProgram, layout: Layout) -> list[str]:
     lines = ["if (!is_last_block(ticket, blocks)) return;"]
-    for step in program.totals:
-        lines.append(f"{partial_type(step)} {step.result}_rest = {neutral(step)};")
+    lines += [f"{partial_type(step)} {step.result}_rest = {neutral(step)};" for step in program.totals]
     body = []
     for step in program.totals:
         name = step.result

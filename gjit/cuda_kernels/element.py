@@ -19,7 +19,6 @@ from gjit.cuda_kernels.program import (
     Operand,
     Operation,
     Output,
-    Part,
     Step,
 )
 from gjit.ops.kernels import c_type, cast_text
