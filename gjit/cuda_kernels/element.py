@@ -21,6 +21,7 @@ from gjit.cuda_kernels.program import (
     Output,
     Step,
 )
+from gjit.ir.graph import Node
 from gjit.ops.kernels import c_type, cast_text
 
 INDENT = "    "
@@ -93,7 +94,7 @@ class Texts:
         return f"{place(output.array, index)} = {self.operand(output.value, output.array.dtype)};"
 
 
-def source_line(step: Step) -> str:
+def source_line(step: Step | Node) -> str:
     """The user's line, fit for a comment."""
     text = step.span.text().strip() if step.span is not None else ""
     return text.rstrip("\\").rstrip().replace("??/", "")

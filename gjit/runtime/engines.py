@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from gjit import settings
 from gjit.errors import DeviceError
-from gjit.ir.graph import Node
+from gjit.ir.graph import Graph, Node
 from gjit.runtime import tiles
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.tiles import TiledRegion
@@ -29,6 +29,7 @@ class Region(Protocol):
         """The results of the region."""
 
 
+MakeNest = Callable[[Node, Graph, Callable], Region]
 MakeRegion = Callable[[Node, Callable, RegionSource], Region]
 LeastElements = Callable[[Node], int | None]
 
@@ -39,11 +40,13 @@ class Engine:
 
     make_region     makes a region of a node and its twin
     least_elements  of a region node: smaller arrays run the twin in place; None where plain calls are always as fast
+    make_nest       makes a region of a loop nest, of its graph and its twin; None where loops are left to the host
     """
 
     name: str
     least_elements: LeastElements
     make_region: MakeRegion
+    make_nest: MakeNest | None = None
 
 
 _MODULES = {"native": "gjit.runtime.native_region"}
@@ -73,7 +76,7 @@ def engine_named(name: str) -> Engine:
         return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])
     minimum: int = module.MINIMUM_ELEMENTS
-    return Engine(name, lambda region: minimum, _or_tiles(module.make_region))
+    return Engine(name, lambda region: minimum, _or_tiles(module.make_region), module.make_nest())
 
 
 def _or_tiles(make_region: Callable) -> MakeRegion:

@@ -10,12 +10,13 @@ import numpy as np
 
 from gjit import settings
 from gjit.errors import CompileError
-from gjit.ir.graph import Node
+from gjit.ir.graph import Graph, Node
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.native import is_available
 from gjit.runtime.native_host import HostFunctions, host_functions
 from gjit.runtime.native_launch import Launch, line_key, prepare, shape_of
 from gjit.runtime.native_program import draft_region
+from gjit.runtime.nest_region import NestRegion
 from gjit.runtime.region_values import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
 
@@ -130,6 +131,11 @@ class NativeRegion:
 def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | None:
     """The region for the native engine; None where there is no compiler."""
     return NativeRegion(node, twin, source) if is_available() else None
+
+
+def make_nest() -> Callable[[Node, Graph, Callable], NestRegion] | None:
+    """What makes the regions of loop nests; None where there is no compiler."""
+    return NestRegion if is_available() else None
 
 
 def _signature(inputs: tuple[object, ...], indices: frozenset[int]) -> tuple | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gjit import settings
@@ -19,6 +20,7 @@ from gjit.runtime.statistics import Statistics
 from gjit.runtime.variants import Variants
 from gjit.scheduler.bindings import Environment, is_known_callee
 from gjit.scheduler.host_program import HostProgram, compile_host_program, compile_twins, host_program
+from gjit.scheduler.nests import form_nests, is_nest
 from gjit.scheduler.regions import form_regions
 
 
@@ -73,7 +75,8 @@ def build_plan(
     formed = 0
     for each in variants.graphs.values():
         with blame("form_regions", each):
-            formed += form_regions(each)
+            nests = form_nests(each, variants.graphs) if engine.make_nest is not None else 0
+            formed += nests + form_regions(each, nests)
     maker = _Maker(program, variants, engine, dynamic)
     functions = {}
     for name, each in variants.graphs.items():
@@ -136,15 +139,22 @@ class _Maker:
     ) -> dict[str, object]:
         if not printed.regions:
             return {}
-        cells: dict[str, object] = {region.name: types.CellType() for region in printed.regions}
+        cells = {region.name: types.CellType() for region in printed.regions}
         source = RegionSource(globals=namespace)
         twins = compile_twins(printed, namespace, extra_bindings={**bindings, **cells})
         made = {
-            region.name: self.engine.make_region(region.node, twin, source)
+            region.name: self._region(region.node, printed.graph, twin, source)
             for region, twin in zip(printed.regions, twins, strict=True)
         }
+        for name, region in made.items():
+            cells[name].cell_contents = region
         self.regions.extend(made.values())
         return made
+
+    def _region(self, node: Node, graph: Graph, twin: Callable, source: RegionSource) -> Region:
+        if is_nest(node) and self.engine.make_nest is not None:
+            return self.engine.make_nest(node, graph, twin)
+        return self.engine.make_region(node, twin, source)
 
 
 _HELPERS = {"scripted": lambda dynamic: dynamic.scripted}

@@ -11,6 +11,7 @@ from gjit.ir.types import ArrayType
 from gjit.scheduler.flow import Flow, function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
+from gjit.scheduler.nests import is_nest
 from gjit.scheduler.sizes import leaders, outer_extents
 from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
@@ -141,6 +142,9 @@ class Definitions(ControlFlow):
 
     def _region(self, node: Node) -> None:
         """The twin in place for small arrays, else a call of the region."""
+        if is_nest(node):
+            self._assign_results(node, self._invocation(node))
+            return
         least = self.bindings.environment.least_elements(node)
         if least is None:
             self.body.extend(self.block(node.blocks[0]))

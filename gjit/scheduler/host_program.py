@@ -106,12 +106,9 @@ def host_program(graph: Graph, environment: Environment | None = None) -> HostPr
     body = printer.function_body(graph.block, None, graph.block.parameters)
     # Inside the factory the function's own name would hide a global of that name.
     function = _definition(ENTRY, arguments, body, graph.span)
-    twins = [_twin(node, index, graph, bindings) for index, node in enumerate(printer.regions)]
-    regions = [
-        RegionCall(name, twin.name, node)
-        for name, twin, node in zip(printer.region_names, twins, printer.regions, strict=True)
-    ]
-    outside = [*bindings.objects, *bindings.functions, *bindings.helpers, *bindings.closure, *printer.region_names]
+    twins, regions = _twins(printer, graph, bindings)
+    names = [region.name for region in regions]
+    outside = [*bindings.objects, *bindings.functions, *bindings.helpers, *bindings.closure, *names]
     return HostProgram(
         graph=graph,
         tree=_module(outside, [function, *twins], graph.span),
@@ -181,13 +178,26 @@ def _printer(graph: Graph, block: Block, bindings: Bindings) -> Definitions:
     return Definitions(graph, flow, folding, names, bindings)
 
 
-def _twin(region: Node, index: int, graph: Graph, bindings: Bindings) -> ast.FunctionDef:
+def _twins(printer: Definitions, graph: Graph, bindings: Bindings) -> tuple[list[ast.FunctionDef], list[RegionCall]]:
+    """The twins of all regions that a program calls; the twin of a loop nest calls regions itself."""
+    twins: list[ast.FunctionDef] = []
+    regions: list[RegionCall] = []
+    waiting = list(zip(printer.regions, printer.region_names, strict=True))
+    for node, name in waiting:
+        twin, inner = _twin(node, len(twins), graph, bindings)
+        waiting += zip(inner.regions, inner.region_names, strict=True)
+        twins.append(twin)
+        regions.append(RegionCall(name, twin.name, node))
+    return twins, regions
+
+
+def _twin(region: Node, index: int, graph: Graph, bindings: Bindings) -> tuple[ast.FunctionDef, Definitions]:
     """The nodes of a region as a function of its inputs that returns what the region yields."""
     printer = _printer(graph, region.blocks[0], bindings)
     body = printer.twin_body(region)
     parameters = [Parameter(name) for name in printer.parameter_names(region.blocks[0].parameters)]
     name = printer.names.fresh(f"twin_{index}")
-    return _definition(name, printer.arguments(parameters), body, region.span or graph.span)
+    return _definition(name, printer.arguments(parameters), body, region.span or graph.span), printer
 
 
 def _definition(name: str, arguments: ast.arguments, body: list[ast.stmt], span: Span | None) -> ast.FunctionDef:

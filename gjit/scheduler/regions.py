@@ -18,16 +18,16 @@ _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.i
 """Nodes that the host program prints as expressions, blocks and all."""
 
 
-def form_regions(graph: Graph) -> int:
+def form_regions(graph: Graph, first: int = 0) -> int:
     """Replace the runs of fusible nodes in every block of `graph` by `region` nodes; how many there are.
 
     A region has the values it needs from outside as inputs, one block with the same nodes, a `yield` of
-    those results that are used outside, and the attribute `index`, its number in the graph.
+    those results that are used outside, and the attribute `index`, its number in the graph, from `first` on.
     """
-    former = _Former(graph)
+    former = _Former(graph, first)
     for block in _statement_blocks(graph):
         former.run(block)
-    return former.count
+    return former.count - first
 
 
 def _statement_blocks(graph: Graph) -> list[Block]:
@@ -58,9 +58,9 @@ class _Former:
     of_rows   values made from row reductions, which alone get new axes inside a region
     """
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: Graph, first: int = 0):
         self.graph = graph
-        self.count = 0
+        self.count = first
         self.members: list[Node] = []
         self.scalars: set[Node] = set()
         self.evidence: set[Node] = set()
