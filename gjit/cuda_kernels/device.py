@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gjit.cuda_kernels.device_columns import columns_kernel
 from gjit.cuda_kernels.device_flat import flat_kernel
 from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Layout
+from gjit.cuda_kernels.device_rows import rows_kernel
 from gjit.cuda_kernels.device_strided import strided_kernel
 from gjit.cuda_kernels.device_support import device_support
 from gjit.cuda_kernels.device_totals import totals_kernel
@@ -19,6 +21,8 @@ def emit_device(program: KernelProgram, layout: Layout) -> DeviceKernel:
     """The kernel of a program for launches of such a layout; names of kernels in one unit have to differ."""
     if program.totals:
         return totals_kernel(program, layout)
+    if program.reductions:
+        return columns_kernel(program, layout) if program.is_columns else rows_kernel(program, layout)
     return flat_kernel(program, layout) if program.rank == 1 else strided_kernel(program, layout)
 
 

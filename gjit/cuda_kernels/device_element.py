@@ -29,6 +29,7 @@ class Element:
     outputs     those of which an element is written
     reductions  those that each element gives a term to
     kept        values that outlive the call
+    buffered    values that an earlier call has kept
     loop        what runs behind the operations, and the operations behind it
     """
 
@@ -39,15 +40,17 @@ class Element:
     outputs: list[Output] = field(default_factory=list)
     reductions: list[Reduction] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    buffered: list[str] = field(default_factory=list)
     loop: Loop | None = None
     after: tuple[Operation, ...] = ()
 
     @property
     def given(self) -> list[str]:
         """The values from outside that are no element of an array that is loaded."""
-        own = {step.result for step in self._steps()} | {array.name for array in self.loads}
+        own = {step.result for step in self._steps()} | {array.name for array in self.loads} | {*self.buffered}
         if self.loop is not None:
-            own.update(each.name for each in (*self.loop.variables, *self.loop.numbers))
+            own.update(each.name for each in self.loop.variables)
+            own.update(each.name for each in self.loop.numbers)
         return [name for name in self._used() if name not in own]
 
     def _steps(self) -> list[Operation]:
@@ -73,7 +76,7 @@ class Element:
 
     def text(self) -> list[str]:
         """The definition."""
-        taken = [*(array.name for array in self.loads), *self.given]
+        taken = [*(array.name for array in self.loads), *self.buffered, *self.given]
         parameters = [f"const {self.kind(name)} {name}" for name in taken]
         parameters += [f"{kind}{name}" for kind, name in self._turns()]
         parameters += [f"{c_type(output.array.dtype)} &{output.array.name}" for output in self.outputs]
@@ -100,11 +103,11 @@ class Element:
         """The call.
 
         Args:
-            loaded: the text of an element that is read, by the name of its array.
+            loaded: the text of an element that is read or was kept, by its name.
             written: where an element that is written goes.
             kept: where a kept value goes.
         """
-        items = [*(loaded(array.name) for array in self.loads), *self.given]
+        items = [loaded(name) for name in (*(array.name for array in self.loads), *self.buffered)] + self.given
         items += [name for _, name in self._turns()]
         items += [written(output.array.name) for output in self.outputs]
         items += [f"{step.result}_term" for step in self.reductions]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gjit.cuda_kernels.arguments import all_arrays
+from gjit.cuda_kernels.device_row_plan import RowPlan, plan_columns, plan_rows, row_length
 from gjit.cuda_kernels.program import Access, Array, KernelProgram
 
 VECTOR_BYTES = 16
@@ -44,12 +45,14 @@ class Layout:
     aligned   whether every row of every contiguous array begins where a whole vector may be read
     separate  the arrays that are proved to share no memory with any that is written
     finishes  what becomes of totals, by name; of others the last partial result is given
+    rows      how threads share rows, where rows are reduced
     """
 
     wide: bool = False
     aligned: bool = False
     separate: frozenset[str] = frozenset()
     finishes: tuple[tuple[str, Finish], ...] = ()
+    rows: RowPlan | None = None
 
 
 def layout_of(
@@ -58,6 +61,7 @@ def layout_of(
     strides: Strides,
     addresses: Mapping[str, int],
     separate: frozenset[str] = frozenset(),
+    shared: int = 48 << 10,
 ) -> Layout:
     """The layout of a launch.
 
@@ -67,9 +71,15 @@ def layout_of(
         strides: of each array along each axis, in elements; of one that comes in parts also between these.
         addresses: of the first element of each array, in bytes.
         separate: the arrays that are proved to share no memory with any that is written.
+        shared: how many bytes of shared memory a block may have.
     """
-    is_aligned = _is_aligned(program, strides, addresses)
-    return Layout(_is_wide(program, extents, strides), is_aligned, separate)
+    is_wide, is_aligned = _is_wide(program, extents, strides), _is_aligned(program, strides, addresses)
+    rows = None
+    if program.is_columns:
+        rows = plan_columns(program, row_length(program, extents), extents[-1])
+    elif program.reductions and not program.totals:
+        rows = plan_rows(program, row_length(program, extents), vector_width(program), shared)
+    return Layout(is_wide, is_aligned, separate, rows=rows)
 
 
 def vector_width(program: KernelProgram) -> int:

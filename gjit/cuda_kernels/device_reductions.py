@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gjit.cuda_kernels.blocks import partial_type
-from gjit.cuda_kernels.element import literal
+from gjit.cuda_kernels.element import INDENT, literal
 from gjit.cuda_kernels.program import Combine, Reduction
 
 WARP = 32
+_LINE = 116
 _INLINE = "static __device__ __forceinline__"
 _T = "template <typename T>"
 
@@ -70,23 +71,25 @@ WARPS = f"""\
     }}
     return other.value;
 }}
-{_T} {_INLINE} T of_first_lane(T value) {{
+template <int count, typename T> {_INLINE} T of_first_lane(T value) {{
     union {{ T value; uint32 words[(sizeof(T) + 3) / 4]; }} own = {{value}}, first;
     #pragma unroll
     for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {{
-        first.words[k] = __shfl_sync(0xffffffffu, own.words[k], 0);
+        first.words[k] = __shfl_sync(0xffffffffu, own.words[k], 0, count);
     }}
     return first.value;
 }}
-// What the lanes of a warp, or of its first `count`, have together; it is the same for all.
+// What `count` neighbouring lanes of a warp have together; it is the same for all of them.
 template <typename Way, int count, typename T> {_INLINE} T of_warp(T value) {{
     #pragma unroll
     for (int bits = count / 2; bits > 0; bits /= 2) value = Way::combine(value, from_lane(value, bits));
-    return of_first_lane(value);
+    return of_first_lane<count>(value);
 }}
 """
-BLOCKS = f"""\
+SHARED = """\
 extern __shared__ __align__(16) char shared_memory[];
+"""
+BLOCKS = f"""\
 // What the threads of a block have together; it is the same for all.
 template <typename Way, int warps, typename T> {_INLINE} T of_block(T value) {{
     if (warps == 1) return of_warp<Way, 32>(value);
@@ -97,6 +100,22 @@ template <typename Way, int warps, typename T> {_INLINE} T of_block(T value) {{
     if (thread % 32 == 0) slots[thread / 32] = value;
     __syncthreads();
     return of_warp<Way, warps>(slots[thread % warps]);
+}}
+"""
+COLUMNS = f"""\
+// What the threads of a block with one place along its first axis have together; it is the same for all of them.
+template <typename Way, int team, typename T> {_INLINE} T of_column(T value) {{
+    T *slots = (T *)shared_memory + threadIdx.x;
+    __syncthreads();
+    slots[threadIdx.y * blockDim.x] = value;
+    __syncthreads();
+    #pragma unroll
+    for (unsigned half = team / 2; half > 0; half /= 2) {{
+        T *own = slots + threadIdx.y * blockDim.x;
+        if (threadIdx.y < half) *own = Way::combine(*own, own[half * blockDim.x]);
+        __syncthreads();
+    }}
+    return *slots;
 }}
 """
 TICKETS = f"""\
@@ -134,9 +153,28 @@ def neutral(step: Reduction) -> str:
     return f"{partial_type(step)}{{0, {value}, 0}}" if step.combine is Combine.DEVIATION else value
 
 
+def array_of(step: Reduction, ending: str, count: int) -> list[str]:
+    """An array of partial results of no elements, `NAME_ENDING`."""
+    first, value = f"{partial_type(step)} {step.result}_{ending}[{count}] =", neutral(step)
+    line = f"{first} {{{', '.join([value] * count)}}};"
+    if len(line) <= _LINE:
+        return [line]
+    return [f"{first} {{", *(f"{INDENT}{value}," for _ in range(count)), "};"]
+
+
 def of_block(step: Reduction, value: str, warps: int) -> str:
     """What all threads of a block have together."""
     return f"of_block<{step.combine.value}, {warps}>({value})"
+
+
+def of_warp(step: Reduction, value: str, team: int) -> str:
+    """What neighbouring lanes of a warp have together."""
+    return f"of_warp<{step.combine.value}, {team}>({value})"
+
+
+def of_column(step: Reduction, value: str, team: int) -> str:
+    """What the threads of a block that share a column have together."""
+    return f"of_column<{step.combine.value}, {team}>({value})"
 
 
 def shared_bytes(reductions: list[Reduction], warps: int) -> int:

@@ -70,3 +70,24 @@ def total_shape(extents: Extents, tile: int, vector: int, threads: int, shared: 
         grid.append(min(count, room))
         room //= grid[-1]
     return LaunchShape((grid[0], grid[1], grid[2]), shape.block, shared, math.prod(grid))
+
+
+def rows_shape(extents: Extents, kept: int, team: int, rows: int, slots: int, held: int, vector: int) -> LaunchShape:
+    """Blocks of `rows` teams each; `held` bytes of each element of a row wait in shared memory.
+
+    >>> rows_shape((100, 1000), 1, 32, 8, 0, 0, 4)
+    LaunchShape(grid=(13, 1, 1), block=(32, 8, 1), shared=0, partials=0)
+    """
+    count = math.prod(extents[:kept])
+    length = -(-extents[-1] // vector) * vector
+    return LaunchShape((max(1, -(-count // rows)), 1, 1), (team, rows, 1), slots + held * length)
+
+
+def columns_shape(extents: Extents, kept: int, team: int, side: int, slot: int) -> LaunchShape:
+    """A block for each `side` columns; `slot` bytes of shared memory for each thread.
+
+    >>> columns_shape((1000, 70), 0, 8, 32, 8)
+    LaunchShape(grid=(3, 1, 1), block=(32, 8, 1), shared=2048, partials=0)
+    """
+    blocks = -(-extents[-1] // side) * math.prod(extents[:kept])
+    return LaunchShape((max(1, blocks), 1, 1), (side, team, 1), slot * team * side)

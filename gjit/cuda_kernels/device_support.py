@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gjit.cuda_kernels.device_reductions import BLOCKS, DEVIATIONS, NUMBERS, PLACES, TICKETS, WARPS
+from gjit.cuda_kernels.device_reductions import BLOCKS, COLUMNS, DEVIATIONS, NUMBERS, PLACES, SHARED, TICKETS, WARPS
 
 _VECTORS = """\
 template <typename T, int count> struct __align__(sizeof(T) * count) Vector { T lanes[count]; };
@@ -22,7 +22,9 @@ _PARTS = (
     (PLACES, r"\bPlace<"),
     (DEVIATIONS, r"\bMoments<"),
     (WARPS, r"\bof_(warp|block)<"),
-    (BLOCKS, r"\bof_block<|\bshared_memory\b"),
+    (SHARED, r"\bof_(block|column)<|\bshared_memory\b"),
+    (BLOCKS, r"\bof_block<"),
+    (COLUMNS, r"\bof_column<"),
     (TICKETS, r"\bis_last_block\("),
 )
 

@@ -43,7 +43,7 @@ from gjit.cuda_kernels.device_layout import Finish, Layout
 from gjit.cuda_kernels.device_lines import ROLL, THREADS, UNROLL, Line
 from gjit.cuda_kernels.device_nest import nested, row_loads
 from gjit.cuda_kernels.device_parameters import fields_of, head_text, index_type
-from gjit.cuda_kernels.device_reductions import WARP, neutral, number_of, of_block, shared_bytes
+from gjit.cuda_kernels.device_reductions import WARP, array_of, neutral, number_of, of_block, shared_bytes
 from gjit.cuda_kernels.device_shapes import total_shape
 from gjit.cuda_kernels.element import indented
 from gjit.cuda_kernels.flat import uniform
@@ -78,10 +78,7 @@ def totals_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
 
 def _array(ending: str, totals: list[Reduction], count: int) -> list[str]:
     """Partial results of a thread, one for each lane of its vectors."""
-    return [
-        f"{partial_type(step)} {step.result}_{ending}[{count}] = {{{', '.join([neutral(step)] * count)}}};"
-        for step in totals
-    ]
+    return [line for step in totals for line in array_of(step, ending, count)]
 
 
 def _joined(totals: list[Reduction], count: int) -> list[str]:

@@ -105,6 +105,7 @@ def place(array: Array, index: str, ending: str = "data") -> str:
 
     >>> place(Array("x", np.dtype("f8"), Access.STRIDED), "i")
     'x_data[i * x_step]'
+    >>> from gjit.cuda_kernels.program import Part
     >>> place(Array("x_1", np.dtype("f8"), Access.STRIDED, part=Part("x", 1, 3)), "i")
     'x_data[i * 3 + 1]'
     """

@@ -246,7 +246,9 @@ static inline void __syncthreads() {
     next_fiber();
 }
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { meet(2, mask, 0); }
-template <class T> static T __shfl_sync(unsigned mask, T value, int lane) { return shuffled(mask, value, lane & 31); }
+template <class T> static T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+    return shuffled(mask, value, (int(current & 31) & ~(width - 1)) + (lane & (width - 1)));
+}
 template <class T> static T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
     return shuffled(mask, value, int(current & 31) + int(distance));
 }

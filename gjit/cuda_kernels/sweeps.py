@@ -30,14 +30,20 @@ class Sweeps:
     kept: list[str] = field(default_factory=list)
 
 
-def plan_sweeps(program: KernelProgram) -> Sweeps:
-    """A reduction is complete when its sweep ends; what needs it belongs to a later sweep."""
-    return _Planner(program).sweeps()
+def plan_sweeps(program: KernelProgram, most_recomputed: float = _MOST_RECOMPUTED) -> Sweeps:
+    """A reduction is complete when its sweep ends; what needs it belongs to a later sweep.
+
+    Args:
+        program: with reductions of rows.
+        most_recomputed: values that take more than this many cheap ops are kept; none are where it is infinite.
+    """
+    return _Planner(program, most_recomputed).sweeps()
 
 
 class _Planner:
-    def __init__(self, program: KernelProgram):
+    def __init__(self, program: KernelProgram, most_recomputed: float):
         self.program = program
+        self.most_recomputed = most_recomputed
         self.makers = {step.result: step for step in program.steps}
         self.arrays = {array.name: array for array in program.arrays if array.level is Level.ELEMENT}
         self.depths: dict[str, int] = {}
@@ -88,7 +94,7 @@ class _Planner:
             if name not in self.arrays and not (isinstance(maker, Operation) and maker.level is Level.ELEMENT):
                 continue
             first = firsts.setdefault(name, depth)
-            if first < depth and self._cost(name) > _MOST_RECOMPUTED:
+            if first < depth and self._cost(name) > self.most_recomputed:
                 made.sweeps[depth].buffered.append(name)
                 if name not in made.kept:
                     made.kept.append(name)

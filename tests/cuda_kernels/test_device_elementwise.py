@@ -10,7 +10,7 @@ import pytest
 from gjit.cuda_kernels.device_layout import vector_width
 from gjit.cuda_kernels.program import KernelProgram, Level, Number, Operation, Output
 from gjit.ops.row import table
-from tests.cuda_kernels.device_cases import Case, array_of, emulated, guarded, reference, run, same_bits
+from tests.cuda_kernels.device_cases import Case, array_of, emulated, guarded, moved, reference, run, same_bits
 from tests.cuda_kernels.support import COMPILER, DTYPES, edges
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no g++")
@@ -38,13 +38,6 @@ def sum_case(x, y, out, number=None) -> Case:
     outputs = (Output(array_of("out", out), steps[-1].result),)
     program = KernelProgram("region", x.ndim, arrays, numbers, tuple(steps), outputs)
     return Case(program, x.shape, {"x": x, "y": y}, {"out": out}, {"a": number})
-
-
-def moved(array: np.ndarray, offset: int) -> np.ndarray:
-    """The same values, in memory that begins `offset` elements behind an aligned place."""
-    place = guarded(array.shape, array.dtype, offset=offset)
-    place[...] = array
-    return place
 
 
 SIZES = (1, 3, 31, 255, 256, 257, 1023, 2048, 2051, 9000)

@@ -9,9 +9,9 @@ import pytest
 
 from gjit.cuda_kernels.device_layout import Finish
 from gjit.cuda_kernels.program import Combine, KernelProgram, Level, Output, Reduction
-from tests.cuda_kernels.device_cases import Case, array_of, emulated, guarded, reference, run, same_bits
+from tests.cuda_kernels.device_cases import Case, array_of, emulated, guarded, moved, reference, run, same_bits
 from tests.cuda_kernels.support import COMPILER, edges
-from tests.cuda_kernels.test_device_elementwise import LAYOUTS, moved, operation
+from tests.cuda_kernels.test_device_elementwise import LAYOUTS, operation
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no g++")
 

@@ -1,0 +1,122 @@
+"""Kernels with reductions along axes that are not the last: sums of columns, softmax along the first axis.
+
+Threads with neighbouring `threadIdx.x` have neighbouring columns; those of one column share its lines and meet in
+shared memory. Threads behind the last column do what the last one does, and write nothing.
+
+extern "C" __global__ void __launch_bounds__(256) centred(...) {
+    const int32 tiles = (extent_1 + 31) / 32;
+    const int32 row = (int32)blockIdx.x / tiles;
+    const int32 own = ((int32)blockIdx.x - row * tiles) * 32 + (int32)threadIdx.x;
+    const bool is_inside = own < extent_1;
+    const int32 column = is_inside ? own : extent_1 - 1;
+    const int32 lines = extent_0;
+    ...
+    for (int unit = 0; unit < 4; ++unit) {
+        const int32 at = start + unit * 8 + (int32)threadIdx.y;
+        const int32 first = at;
+        if (first < lines) {
+            const int32 index_0 = first;
+            const float64 *x_row = x_base + index_0 * x_stride_0;
+            x_vectors[unit].lanes[0] = x_row[column];
+        }
+    }
+    ...
+    const float64 total_all = of_column<Sum, 8>(total_sums[0]);
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from gjit.cuda_kernels.device_element import Element
+from gjit.cuda_kernels.device_kernel import DeviceKernel
+from gjit.cuda_kernels.device_layout import Extents, Layout
+from gjit.cuda_kernels.device_nest import load, pointers
+from gjit.cuda_kernels.device_reductions import of_column
+from gjit.cuda_kernels.device_rows import RowsWriter, indices
+from gjit.cuda_kernels.device_shapes import LaunchShape, columns_shape
+from gjit.cuda_kernels.device_sweeps import RowSweep
+from gjit.cuda_kernels.element import indented, place
+from gjit.cuda_kernels.program import Array, KernelProgram, Level, Reduction
+from gjit.cuda_kernels.rows import row_length
+
+
+def columns_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
+    """A block for each few columns side by side."""
+    return _ColumnsWriter(program, layout).kernel()
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnSweep(RowSweep):
+    """A pass over columns: its elements lie one line apart; `pointers` lead to the line `first`."""
+
+    pointers: tuple[str, ...] = ()
+
+    def _place(self, array: Array) -> str:
+        return place(array, "column", "row")
+
+    def _guarded(self, body: list[str], writes: bool = False) -> list[str]:
+        lines = [line.replace("[lane]", "[0]") for line in body]
+        if any("_row" in line for line in body):
+            lines = [*self.pointers, *lines]
+        guard = " && is_inside" if writes else ""
+        return [f"if (first < {self.extent}{guard}) {{", *indented(lines, 1), "}"]
+
+    def _is_whole(self, array: Array) -> bool:
+        return False
+
+    @property
+    def _axis(self) -> str:
+        return "y"
+
+
+class _ColumnsWriter(RowsWriter):
+    def __init__(self, program: KernelProgram, layout: Layout):
+        super().__init__(program, layout)
+        self.vector = 1
+
+    def _row(self) -> list[str]:
+        kind, side, program = self.index, self.plan.rows, self.program
+        last = f"extent_{program.rank - 1}"
+        lines = [
+            f"const {kind} tiles = ({last} + {side - 1}) / {side};",
+            f"const {kind} row = ({kind})blockIdx.x / tiles;",
+            f"const {kind} own = (({kind})blockIdx.x - row * tiles) * {side} + ({kind})threadIdx.x;",
+            f"const bool is_inside = own < {last};",
+            f"const {kind} column = is_inside ? own : {last} - 1;",
+            f"const {kind} lines = {row_length(program)};",
+            *indices("row", program.kept, kind),
+            *pointers(program, program.kept, "data", "row", Level.ROW),
+            *pointers(program, program.kept, "data", "base", Level.ELEMENT),
+        ]
+        return lines + [load(array, "column", "row") for array in program.arrays if array.level is Level.ROW]
+
+    def _row_sweep(self, element: Element, known: frozenset[str]) -> RowSweep:
+        axes = self.program.lines
+        lines = [*indices("first", axes, self.index), *pointers(self.program, axes, "base", "row", Level.ELEMENT)]
+        held, aligned = frozenset(self.held), self.layout.aligned
+        return _ColumnSweep(
+            element, held, known, self.plan, self.index, self.vector, aligned, "lines", pointers=tuple(lines)
+        )
+
+    def _passes(self, text: list[str]) -> list[str]:
+        return text
+
+    def _together(self, step: Reduction, part: str) -> str:
+        return of_column(step, part, self.plan.team)
+
+    def _shape(self) -> Callable[[Extents], LaunchShape]:
+        slot = max(step.partial.itemsize for step in self.program.reductions)
+        kept = len(self.program.kept)
+        return partial(columns_shape, kept=kept, team=self.plan.team, side=self.plan.rows, slot=slot)
+
+    @property
+    def _is_first(self) -> str:
+        return "threadIdx.y == 0 && is_inside"
+
+    @property
+    def _column(self) -> str:
+        return "column"
