@@ -159,7 +159,8 @@ class Reduction:
     axes.
 
     accumulator  the dtype that elements are cast to and that partial results are made of
-    is_mean      the result is divided by the length of the row, in float64
+    is_mean      the result is divided by the number of elements, in float64: the length of the row, times `width`, of
+                 which so many were joined to one before, less `ddof`
     """
 
     result: str
@@ -170,6 +171,8 @@ class Reduction:
     level: Level
     is_mean: bool = False
     span: Span | None = None
+    width: int = 1
+    ddof: int = 0
 
     @property
     def partial(self) -> np.dtype:

@@ -123,6 +123,8 @@ def total_text(step: Reduction, total: str, length: str) -> str:
     if step.combine.is_place:
         total, dtype = f"{total}.place", np.dtype("i8")
     if step.is_mean:
+        length += f" * {step.width}" if step.width > 1 else ""
+        length = f"({length} - {step.ddof})" if step.ddof else f"({length})" if step.width > 1 else length
         total, dtype = f"{cast_text(total, dtype, FLOAT64)} / (float64){length}", FLOAT64
     return f"const {c_type(step.dtype)} {step.result} = {cast_text(total, dtype, step.dtype)};"
 

@@ -187,7 +187,7 @@ def end_of(block: Block) -> Node:
 
 def _shape(operation: Operation, operands: list[object]) -> tuple[int, ...] | None:
     """The shape of what an operation of a region gives, where all its operands are known."""
-    if any(each is UNKNOWN for each in operands) or operation.form in (Form.TOTAL, Form.STORE):
+    if any(each is UNKNOWN for each in operands) or operation.form in (Form.TOTAL, Form.REDUCE, Form.STORE):
         return None
     shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
     if operation.form is Form.ROWS:

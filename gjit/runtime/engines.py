@@ -41,12 +41,14 @@ class Engine:
     make_region     makes a region of a node and its twin
     least_elements  of a region node: smaller arrays run the twin in place; None where plain calls are always as fast
     make_nest       makes a region of a loop nest, of its graph and its twin; None where loops are left to the host
+    is_wide         whether regions hold what is only fast when it is compiled
     """
 
     name: str
     least_elements: LeastElements
     make_region: MakeRegion
     make_nest: MakeNest | None = None
+    is_wide: bool = False
 
 
 _MODULES = {"native": "gjit.runtime.native_region"}
@@ -76,7 +78,8 @@ def engine_named(name: str) -> Engine:
         return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])
     minimum: int = module.MINIMUM_ELEMENTS
-    return Engine(name, lambda region: minimum, _or_tiles(module.make_region), module.make_nest())
+    pieces = (_or_tiles(module.make_region), module.make_nest(), module.is_available())
+    return Engine(name, lambda region: minimum, *pieces)
 
 
 def _or_tiles(make_region: Callable) -> MakeRegion:

@@ -31,7 +31,8 @@ def slot_of(field: Field, space: Space) -> Slot:
     """What one argument is for launches over this space."""
     match field.meaning:
         case Meaning.STRIDE:
-            return space.strides[field.name][field.axis]
+            is_apart = field.axis == space.rank
+            return space.apart[field.name] if is_apart else space.strides[field.name][field.axis]
         case Meaning.EXTENT:
             return space.extents[field.axis]
         case Meaning.NUMBER:

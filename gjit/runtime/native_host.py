@@ -27,6 +27,7 @@ from gjit.cuda_kernels.program import Meaning
 from gjit.ir.graph import Constant, Value
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.native_arguments import number
+from gjit.runtime.native_kernel import KernelLaunch
 from gjit.runtime.native_launch import Launch, alike, move
 from gjit.runtime.scalars import Fallback
 
@@ -41,17 +42,22 @@ class HostFunctions:
 
 
 def host_functions(launch: Launch, parameters: list[Value], inputs: tuple[object, ...]) -> HostFunctions | None:
-    """The functions for the inputs that a launch was made for; None where steps run on NumPy before it, or the index of
-    a store is an input."""
-    draft = launch.draft
-    if draft.before or (draft.store is not None and not isinstance(draft.store[0].node.inputs[1], Constant)):
+    """The functions for the inputs that a launch was made for; None where there is more than one kernel, or the index
+    of a store is an input.
+    """
+    if not launch.draft.is_single or launch.kernels[0] is None:
         return None
-    return _Writer(launch, parameters, inputs).functions()
+    (kernel,) = launch.kernels
+    store = kernel.draft.store
+    if store is not None and not isinstance(store[0].node.inputs[1], Constant):
+        return None
+    return _Writer(kernel, launch.draft.results, parameters, inputs).functions()
 
 
 @dataclass(slots=True)
 class _Writer:
-    launch: Launch
+    launch: KernelLaunch
+    results: list[Value]
     parameters: list[Value]
     inputs: tuple[object, ...]
     namespace: dict[str, object] = field(default_factory=dict)
@@ -72,7 +78,6 @@ class _Writer:
             kernel=launch.native.run,
             run=launch.run_ranges,
             combine=launch.native.combine,
-            total=launch.total,
         )
         guard = " and ".join(map(self._guard, self.parameters, self.inputs))
         lines = [f"def matches({names}):", f"    return {guard}", "", f"def launch({names}):"]
@@ -89,7 +94,7 @@ class _Writer:
             for name, (shape, dtype, order) in launch.fresh.items()
         ]
         lines += [
-            f"parts_{step.result} = empty({launch.units}, {self._bound(step.accumulator)})"
+            f"parts_{step.result} = empty({launch.units}, {self._bound(step.partial)})"
             for step in launch.draft.program.totals
         ]
         lines.append(f"arguments = pack({', '.join(self._slots())})")
@@ -156,13 +161,12 @@ class _Writer:
         return f"*number({self._live(source)}, {self._bound(dtype)})"
 
     def _results(self) -> str:
-        results = []
-        for kind, key in self.launch.draft.values:
-            if kind == "value":
-                results.append(self._live(key))
-            else:
-                results.append(f"made_{key}" if kind == "fresh" else f"total({key!r}, parts_{key}[0])")
-        return ", ".join(results) or "None"
+        draft = self.launch.draft
+        made = {value: f"made_{name}" for name, (_, value) in draft.fresh.items()}
+        for value, total in draft.totals.items():
+            parts = ", ".join(f"parts_{part}[0]" for part in total.parts)
+            made[value] = f"{self._bound(total.finish)}({parts})"
+        return ", ".join(made.get(value) or self._live(value) for value in self.results) or "None"
 
     def _guard(self, value: Value, found: object) -> str:
         name, kind = self._parameter(value), self._bound(type(found))

@@ -1,268 +1,377 @@
-"""From the typed body of a region and its live inputs to a `KernelProgram` and what a launch of it needs."""
+"""From the typed body of a region and its live inputs to a `KernelProgram` for each stage, and what launches need."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from gjit.cuda_kernels.program import Array, KernelProgram, Level, Operand, Operation, Output, Reduction
+from gjit.cuda_kernels.program import KernelProgram, Level, Operand, Output
+from gjit.cuda_kernels.sweeps import CHEAP_ROWS
 from gjit.ir.graph import Node, Value
 from gjit.ops.row import Op, table
-from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
+from gjit.runtime.layout import Order, Shape, has_distinct_elements
+from gjit.runtime.native_definitions import Definition, Definitions, read_definitions
 from gjit.runtime.native_names import Names
-from gjit.runtime.native_operands import Operands
-from gjit.runtime.native_reductions import Request, reduction_steps
-from gjit.runtime.native_space import Space, Strides
-from gjit.runtime.region_values import Item, Step, Typing, Unsupported
-from gjit.scheduler.fusible import REDUCTIONS, Form
+from gjit.runtime.native_operands import Operands, Taken, arrays_of
+from gjit.runtime.native_reductions import Request, Steps, Total, lower
+from gjit.runtime.native_space import Space, Strides, collapse
+from gjit.runtime.native_stages import Axes, Stage, Stages, plan_stages
+from gjit.runtime.region_items import Item, Step, Unsupported
+from gjit.runtime.region_values import Typing
+from gjit.scheduler.fusible import Form
+
+_MOST_RECOMPUTED = 8
+"""A value that takes more ops than this is kept for a later stage rather than computed again."""
+
+
+@dataclass(slots=True)
+class StageDraft:
+    """One kernel of a region.
+
+    program   what it does
+    space     extents and strides after collapsing
+    sources   where an array or a number of the program comes from: a value of the graph
+    written   inputs that are written in place, by the name of the output
+    fresh     the arrays that are made: item and value of the graph, by the name of the output
+    store     the step that stores into a view, and the name of its output
+    totals    of each total, by the value of the graph
+    """
+
+    program: KernelProgram
+    space: Space
+    sources: dict[str, Value]
+    written: dict[str, Value]
+    fresh: dict[str, tuple[Item, Value]]
+    store: tuple[Step, str] | None
+    totals: dict[Value, Total]
 
 
 @dataclass(slots=True)
 class Draft:
     """A region for one signature.
 
-    program   what the kernel does
-    space     extents and strides after collapsing
-    before    the steps that run on NumPy first: on scalars and on arrays smaller than the space
-    sources   where an array or a number of the program comes from: a value of the graph
-    written   inputs that are written in place, by the name of the output
-    fresh     the results that are made: item and name of the output
-    store     the step that stores into a view, and the name of its output
-    values    where each result of the region comes from
-    totals    the dtype of each total's result and whether it is a mean
+    stages    its kernels, in order; None where a later one does all of it
+    host      the steps that NumPy runs before each of them, and after the last
+    results   the value of the graph that each result of the region is
     """
 
-    program: KernelProgram
-    space: Space
-    before: list[Step]
-    sources: dict[str, Value]
-    written: dict[str, Value]
-    fresh: dict[str, Item]
-    store: tuple[Step, str] | None
-    values: list[tuple[str, object]]
-    totals: dict[str, tuple[np.dtype, bool]]
+    stages: list[StageDraft | None]
+    host: list[list[Step]]
+    results: list[Value]
 
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A value in the kernel: its name, its level, and whether a row's result has lost the last axis."""
-
-    name: str
-    level: Level
-    dropped: bool = False
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one kernel and nothing else to do."""
+        return len(self.stages) == 1 and not any(self.host)
 
 
 def draft_region(node: Node, inputs: tuple[object, ...]) -> Draft:
     """Read a region for such inputs; Unsupported where its twin has to run."""
-    typing = Typing(node.blocks[0], inputs)
-    shape, order = _space_of(typing)
-    names = Names()
-    return _Reader(node, typing, shape, order, names, Operands(typing, shape, names)).draft()
+    body = node.blocks[0]
+    typing = Typing(body, inputs, is_wide=True)
+    if any(0 in item.shape for item in _items(typing)):
+        raise Unsupported
+    values = read_definitions(body, typing)
+    stages = plan_stages(values)
+    if not stages.stages:
+        raise Unsupported
+    return _Drafter(typing, values, stages).draft()
+
+
+def _items(typing: Typing) -> Iterator[Item]:
+    for step in typing.steps:
+        yield from (item for item in (*step.operands, step.out, step.result) if item is not None)
+
+
+class _Drafter:
+    """Writes the stages from the last to the first: a later one tells what an earlier one has to leave behind."""
+
+    def __init__(self, typing: Typing, values: Definitions, stages: Stages):
+        self.typing, self.values, self.stages = typing, values, stages
+        self.kept: dict[int, dict[Definition, None]] = {index: {} for index in range(len(stages.stages))}
+
+    def draft(self) -> Draft:
+        results = [self._result(made) for made in self.values.results]
+        for made in (each for steps in self.stages.host.values() for each in steps):
+            for operand in made.operands:
+                self.keep(operand)
+        drafts = [_Writer(self, index).draft() for index in reversed(range(len(self.stages.stages)))]
+        times = range(len(drafts) + 1)
+        host = [[made.step for made in self.stages.host.get(time, ())] for time in times]
+        return Draft(drafts[::-1], host, results)
+
+    def _result(self, made: Definition) -> Value:
+        """What a result of the region is: an input, or what was made under this value."""
+        if made.item.root.position < 0:
+            return self.typing.value_of(made.item.root)
+        if made.item.viewed is not None and made in self.stages.home:
+            raise Unsupported
+        self.keep(made)
+        return made.value
+
+    def keep(self, made: Definition) -> None:
+        """Have the stage that computes a value leave it behind."""
+        if made.is_total or made not in self.stages.home:
+            return
+        if made.is_view or made.item.root.position < 0:
+            raise Unsupported
+        self.kept[self.stages.home[made]][made] = None
+
+    def is_cheap(self, made: Definition, shape: Shape) -> bool:
+        """Whether a later stage computes a value again, from what is there anyway, rather than reads it."""
+        return made.item.shape == shape and self._cost(made, shape) <= _MOST_RECOMPUTED
+
+    def _cost(self, made: Definition, shape: Shape) -> int:
+        if made not in self.stages.home or made.is_total:
+            return 0
+        if made.is_reduction or made.is_view or made.item.shape != shape:
+            return _MOST_RECOMPUTED + 1
+        row, _ = row_of(made.step)
+        own = 1 if row.name in CHEAP_ROWS else _MOST_RECOMPUTED + 1
+        return own + sum(self._cost(value, shape) for value in made.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A value in a kernel: its name, or that of each part, and its axes."""
+
+    names: tuple[Operand, ...]
+    axes: Axes
+    level: Level
 
 
 @dataclass(slots=True)
-class _Reader:
-    node: Node
-    typing: Typing
-    shape: Shape
-    order: Order
-    names: Names
-    outside: Operands
-    known: dict[Item, _Known] = field(default_factory=dict)
-    steps: list[Operation | Reduction] = field(default_factory=list)
-    before: list[Step] = field(default_factory=list)
-    outputs: dict[str, tuple[np.dtype, Strides, Operand]] = field(default_factory=dict)
-    written: dict[str, Value] = field(default_factory=dict)
-    fresh: dict[str, Item] = field(default_factory=dict)
-    store: tuple[Step, str] | None = None
-    totals: dict[Item, str] = field(default_factory=dict)
+class _Written:
+    """An output: the array, and the value of each of its parts."""
 
-    def draft(self) -> Draft:
-        for step in self.typing.steps:
-            self._read(step)
-        self._write_inputs()
-        values = [self._origin(value) for value in self.node.blocks[0].terminator.inputs]
-        space = self._space()
-        totals = {name: (item.dtype, self._is_mean(item)) for item, name in self.totals.items()}
-        program, sources = self._program(space), self.outside.sources
-        return Draft(program, space, self.before, sources, self.written, self.fresh, self.store, values, totals)
+    taken: Taken
+    values: tuple[Operand, ...]
 
-    def _space(self) -> Space:
-        has_rows = any(step.level is Level.ROW for step in self.steps if isinstance(step, Reduction))
-        if has_rows and (Order.C not in self.order or self.totals or self.shape[-1] == 1):
-            raise Unsupported
-        strides = {name: found[1] for name, found in {**self.outside.arrays, **self.outputs}.items()}
-        return Space.collapse(self.shape, strides, is_reversed=Order.C not in self.order, keeps_rows=has_rows)
 
-    def _program(self, space: Space) -> KernelProgram:
+class _Writer:
+    """One stage as a program, pulled from what it is for."""
+
+    def __init__(self, drafter: _Drafter, index: int):
+        self.drafter, self.index = drafter, index
+        self.stage: Stage = drafter.stages.stages[index]
+        self.is_last = index == len(drafter.stages.stages) - 1
+        self.names = Names()
+        self.outside = Operands(self.stage, self.names)
+        self.steps = Steps(self.names.unique)
+        self.known: dict[Definition, _Known] = {}
+        self.outputs: dict[str, _Written] = {}
+        self.written: dict[str, Value] = {}
+        self.fresh: dict[str, tuple[Item, Value]] = {}
+        self.store: tuple[Step, str] | None = None
+        self.totals: dict[Value, Total] = {}
+
+    def draft(self) -> StageDraft | None:
+        for made in self.stage.axes:
+            if made.is_total:
+                self._emit(made, ())
+        for made in list(self.drafter.kept[self.index]):
+            self._keep(made)
+        if self.is_last:
+            self._write_inputs()
+            self._write_store()
         if not self.outputs and not self.totals:
-            raise Unsupported
-        arrays = [Array(name, dtype, space.access(name)) for name, (dtype, _) in self.outside.arrays.items()]
-        outputs = [
-            Output(Array(name, dtype, space.access(name)), value) for name, (dtype, _, value) in self.outputs.items()
-        ]
-        numbers, steps = tuple(self.outside.numbers), tuple(self.steps)
-        return KernelProgram("region", space.rank, tuple(arrays), numbers, steps, tuple(outputs))
+            return None
+        space = self._space()
+        program, sources = self._program(space), self.outside.sources
+        return StageDraft(program, space, sources, self.written, self.fresh, self.store, self.totals)
 
-    # Steps
+    # Outputs
 
-    def _read(self, step: Step) -> None:
-        form = step.operation.form
-        if form is Form.STORE:
-            self._read_store(step)
-        elif form is Form.VIEW:
-            self._read_view(step)
-        elif self._is_host(step):
-            self.before.append(step)
-        elif form in (Form.ROWS, Form.TOTAL):
-            self._read_reduction(step)
-        else:
-            self._read_operation(step)
-
-    def _is_host(self, step: Step) -> bool:
-        """Whether a step is left to NumPy: it works on less than the whole space."""
-        if any(item.root in self.totals for item in step.operands):
-            raise Unsupported
-        if any(item.root in self.known for item in step.operands):
-            return False
-        is_reduction = step.operation.form in (Form.ROWS, Form.TOTAL)
-        is_small = (step.operands[0] if is_reduction else step.result).shape != self.shape
-        if is_small and step.out is not None:
-            raise Unsupported
-        return is_small
-
-    def _read_view(self, step: Step) -> None:
-        """New axes at the end of the results of rows make them go with the elements again."""
-        known = self.known.get(step.operands[0].root)
-        if known is None or not known.dropped or step.result.shape != (*self.shape[:-1], 1):
-            raise Unsupported
-        self.known[step.result] = _Known(known.name, known.level)
-
-    def _read_operation(self, step: Step) -> None:
-        row, loops = _row_of(step)
-        text = row.kernel_text(loops)
-        if text is None:
-            raise Unsupported
-        level, dropped = self._level(step)
-        out = step.out
-        if out is not None and (level is not Level.ELEMENT or out.shape != self.shape or out.root.viewed is not None):
-            raise Unsupported
-        pairs = zip(step.operands, loops, strict=False)
-        operands = tuple(self._operand(item, dtype, dropped) for item, dtype in pairs)
-        name, span = self.names.of(step.node.result), step.node.span
-        self.steps.append(Operation(name, step.result.dtype, row.name, text, operands, loops, level, span))
-        self.known[step.result.root] = _Known(name, level, dropped)
-
-    def _level(self, step: Step) -> tuple[Level, bool]:
-        """The level of a step's result, and whether it has lost the last axis."""
-        inside = [self.known[item.root] for item in step.operands if item.root in self.known]
-        shape = step.result.shape
-        if any(known.dropped for known in inside):
-            if shape != self.shape[:-1] or not all(known.dropped for known in inside):
-                raise Unsupported
-            return Level.ROW, True
-        has_elements = any(known.level is Level.ELEMENT for known in inside)
-        has_elements |= any(item.root not in self.known and bool(item.shape) for item in step.operands)
-        if shape == self.shape and (has_elements or not inside):
-            return Level.ELEMENT, False
-        if not inside or shape != (*self.shape[:-1], 1):
-            raise Unsupported
-        return Level.ROW, False
-
-    def _read_reduction(self, step: Step) -> None:
-        (item,) = step.operands
-        known = self.known.get(item.root)
-        if item.shape != self.shape or (known is not None and known.level is not Level.ELEMENT):
-            raise Unsupported
-        is_total = step.operation.form is Form.TOTAL
-        result = self.names.of(step.node.result)
-        request = Request(
-            REDUCTIONS[step.node.op],
-            result,
-            step.result.dtype,
-            self._operand(item, item.dtype, False),
-            item.dtype,
-            Level.LAUNCH if is_total else Level.ROW,
-            step.node.span,
-        )
-        self.steps += reduction_steps(request, self.names.unique)
-        if is_total:
-            self.totals[step.result] = result
-        else:
-            self.known[step.result] = _Known(result, Level.ROW, not step.operation.keepdims)
-
-    def _read_store(self, step: Step) -> None:
-        (item,), target = step.operands, step.out
-        if item.shape != self.shape or not has_distinct_elements(target.shape, target.strides, target.dtype.itemsize):
-            raise Unsupported
-        name = self.names.unique("target")
-        self._add_output(name, target, self._operand(item, item.dtype, False))
-        self.store = step, name
-
-    def _operand(self, item: Item, dtype: np.dtype, is_row: bool) -> Operand:
-        known = self.known.get(item.root)
-        return self.outside.operand(item, dtype, is_row) if known is None else known.name
-
-    # Results
+    def _keep(self, made: Definition) -> None:
+        known = self._emit(made, self.stage.axes[made])
+        name = self.names.unique(f"{_stem(known)}_out")
+        self.fresh[name] = made.item, made.value
+        self._add_output(name, made.item, known)
 
     def _write_inputs(self) -> None:
         """In-place operators have made new values; the arrays get them at the end of each element."""
-        roots = dict.fromkeys(step.out.root for step in self.typing.steps if step.out is not None and step.result)
-        for root in roots:
-            if root.position >= 0:
-                continue
+        for target, made in self.drafter.values.written.items():
+            root = target.item
             if not has_distinct_elements(root.shape, root.strides, root.dtype.itemsize):
                 raise Unsupported
-            if any(root is item.root for step in self.before for item in step.operands):
+            known = self._emit(made, self._own_axes(made))
+            name = self.names.unique(f"{_stem(known)}_out")
+            self._add_output(name, root, known)
+            self.written[name] = target.value
+            taken = [self.outside.arrays[key] for key, value in self.outside.sources.items() if value is target.value]
+            if any(each.strides != self.outputs[name].taken.strides for each in taken):
                 raise Unsupported
-            value = self.typing.value_of(root)
-            name = self.names.unique(f"{self.known[root].name}_out")
-            self._add_output(name, root, self.known[root].name)
-            self.written[name] = value
 
-    def _origin(self, value: Value) -> tuple[str, object]:
-        item = self.typing.item(value).root
-        if item in self.totals:
-            return "total", self.totals[item]
-        known = self.known.get(item)
-        if known is None or item.position < 0:
-            return "value", self.typing.value_of(item)
-        if item.viewed is not None:
+    def _write_store(self) -> None:
+        if self.drafter.values.store is None:
+            return
+        made, step = self.drafter.values.store
+        target = step.out
+        if made.item.shape != target.shape:
             raise Unsupported
-        name = next((name for name, made in self.fresh.items() if made is item), None)
-        if name is None:
-            name = self.names.unique(f"{known.name}_out")
-            self.fresh[name] = item
-            self._add_output(name, item, known.name, known.dropped)
-        return "fresh", name
+        if not has_distinct_elements(target.shape, target.strides, target.dtype.itemsize):
+            raise Unsupported
+        known = self._emit(made, self._own_axes(made))
+        name = self.names.unique("target")
+        self._add_output(name, target, known)
+        self.store = step, name
 
-    def _add_output(self, name: str, item: Item, value: Operand, is_row: bool = False) -> None:
-        self.outputs[name] = item.dtype, self.outside.strides(item, is_row), value
+    def _own_axes(self, made: Definition) -> Axes:
+        return self.stage.axes.get(made, self.stage.identity)
 
-    def _is_mean(self, total: Item) -> bool:
-        return REDUCTIONS[self.typing.steps[total.position].node.op] == "mean"
+    def _add_output(self, name: str, item: Item, known: _Known) -> None:
+        strides = self.outside.strides(item, known.axes)
+        taken = self.outside.taken(name, item.dtype, strides)
+        values = known.names
+        if taken.parts and len(values) == 1:
+            values *= len(taken.parts)
+        if len(values) != max(len(taken.parts), 1):
+            raise Unsupported
+        self.outputs[name] = _Written(taken, values)
+
+    # Values
+
+    def _emit(self, made: Definition, axes: Axes) -> _Known:
+        """A value that this stage computes, or computes again; `axes` are those of the value."""
+        known = self.known.get(made)
+        if known is None:
+            known = self.known[made] = self._emitted(made, self.stage.axes.get(made, axes))
+        return known
+
+    def _emitted(self, made: Definition, axes: Axes) -> _Known:
+        if made.step is None or (made not in self.stage.axes and not self._is_again(made)):
+            return _Known(self._outside(made, made.item.dtype, axes), axes, self._level(axes))
+        if made.is_view:
+            operand = self._emit(made.operands[0], ())
+            return _Known(operand.names, axes, operand.level)
+        return self._reduction(made, axes) if made.is_reduction else self._operation(made, axes)
+
+    def _is_again(self, made: Definition) -> bool:
+        return made in self.drafter.stages.home and self.drafter.is_cheap(made, self.stage.shape)
+
+    def _outside(self, made: Definition, dtype: np.dtype, axes: Axes) -> tuple[Operand, ...]:
+        if made in self.drafter.stages.home:
+            self.drafter.keep(made)
+        return self.outside.operand(made, dtype, axes)
+
+    def _level(self, axes: Axes) -> Level:
+        """For what a value with these axes is computed once."""
+        if not self.stage.reduced:
+            return Level.ELEMENT if any(axis is not None for axis in axes) else Level.LAUNCH
+        if not self.stage.reduced.isdisjoint(axes):
+            return Level.ELEMENT
+        return Level.ROW
+
+    def _operand(self, made: Definition, dtype: np.dtype, axes: Axes) -> tuple[Operand, ...]:
+        """An operand of an op whose result has these axes."""
+        is_inside = made.step is not None and not made.is_total and (made in self.stage.axes or self._is_again(made))
+        if is_inside:
+            return self._emit(made, axes[len(axes) - len(made.item.shape) :]).names
+        return self._outside(made, dtype, axes)
+
+    def _operation(self, made: Definition, axes: Axes) -> _Known:
+        step = made.step
+        row, loops = row_of(step)
+        text = row.kernel_text(loops)
+        if text is None:
+            raise Unsupported
+        pairs = zip(made.operands, loops, strict=False)
+        operands = [self._operand(value, dtype, axes) for value, dtype in pairs]
+        count = max(map(len, operands), default=1)
+        level = self._level(axes)
+        names = [self.names.of(made.value) for _ in range(count)]
+        self.steps.span = step.node.span
+        for place, name in enumerate(names):
+            chosen = tuple(each[place] if len(each) > 1 else each[0] for each in operands)
+            self.steps.add(name, made.item.dtype, row.name, text, chosen, loops, level)
+        return _Known(tuple(names), axes, level)
+
+    def _reduction(self, made: Definition, axes: Axes) -> _Known:
+        operand, *masks = made.operands
+        call = made.step.operation.reduction
+        own = self.stage.axes.get(operand, self.stage.identity)
+        names = self._operand(operand, operand.item.dtype, own)
+        mask = self._operand(masks[0], masks[0].item.dtype, own) if masks else ()
+        along = {own[axis] for axis in call.axes_of(len(own)) if operand.item.shape[axis] > 1}
+        looped = 1
+        for axis in along - {self.stage.short}:
+            looped *= self.stage.shape[axis]
+        level = Level.LAUNCH if made.is_total else self._level(axes)
+        joins = self.stage.short in along
+        if joins and len(names) == 1:
+            names *= self.stage.width
+        self.steps.span = made.step.node.span
+        request = Request(
+            call,
+            self.names.of(made.value),
+            made.item.dtype,
+            names,
+            mask,
+            operand.item.dtype,
+            joins,
+            looped,
+            level,
+            self._level(own),
+        )
+        found, total = lower(request, self.steps)
+        if total is not None:
+            self.totals[made.value] = total
+        return _Known(found, axes, level)
+
+    # The program
+
+    def _space(self) -> Space:
+        strides: dict[str, Strides] = {name: taken.strides for name, taken in self.outside.arrays.items()}
+        strides.update((name, written.taken.strides) for name, written in self.outputs.items())
+        order = self._order()
+        if self.stage.width and Order.C not in order:
+            raise Unsupported
+        self._check_places(order)
+        return collapse(
+            self.stage.shape,
+            strides,
+            is_reversed=Order.C not in order,
+            reduced=self.stage.reduced,
+            short=self.stage.short,
+        )
+
+    def _order(self) -> Order:
+        """The orders in which the arrays of the whole space can be walked."""
+        order = Order.ANY
+        for item in _items(self.drafter.typing):
+            if item.shape == self.stage.shape:
+                order &= item.order
+        if order is Order.NONE:
+            raise Unsupported
+        return order
+
+    def _check_places(self, order: Order) -> None:
+        """The place of an element counts in C order."""
+        has_places = any(step.combine.is_place and step.level is Level.LAUNCH for step in self.steps.reductions)
+        if has_places and Order.C not in order:
+            raise Unsupported
+
+    def _program(self, space: Space) -> KernelProgram:
+        arrays = [
+            array for name, taken in self.outside.arrays.items() for array in arrays_of(name, taken, space, self.stage)
+        ]
+        outputs = [
+            Output(array, value)
+            for name, written in self.outputs.items()
+            for array, value in zip(arrays_of(name, written.taken, space, self.stage), written.values, strict=True)
+        ]
+        parts = tuple(arrays), tuple(self.outside.numbers), tuple(self.steps.steps), tuple(outputs)
+        return KernelProgram("region", space.rank, *parts, space.reduced, space.is_columns)
 
 
-def _space_of(typing: Typing) -> tuple[Shape, Order]:
-    """The shape of the largest values, and the orders in which arrays of that shape can be walked."""
-    items = dict.fromkeys(
-        item for step in typing.steps for item in (*step.operands, step.out, step.result) if item is not None
-    )
-    arrays = [item for item in items if item.shape]
-    if not arrays or any(0 in item.shape for item in arrays):
-        raise Unsupported
-    shape = max((item.shape for item in arrays), key=lambda shape: (size_of(shape), len(shape)))
-    order = Order.ANY
-    for item in arrays:
-        if item.shape == shape:
-            order &= item.order
-    if order is Order.NONE:
-        raise Unsupported
-    return shape, order
+def _stem(known: _Known) -> str:
+    name = known.names[0]
+    return name if isinstance(name, str) else "value"
 
 
-def _row_of(step: Step) -> tuple[Op, tuple[np.dtype, ...]]:
+def row_of(step: Step) -> tuple[Op, tuple[np.dtype, ...]]:
     """The row whose kernel a step is, and the dtypes of its loop."""
     form = step.operation.form
     if form is Form.CAST:

@@ -17,7 +17,7 @@ from gjit.runtime.native_host import HostFunctions, host_functions
 from gjit.runtime.native_launch import Launch, line_key, prepare, shape_of
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.nest_region import NestRegion
-from gjit.runtime.region_values import WEAK_TYPES, Unsupported
+from gjit.runtime.region_items import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
 
 MINIMUM_ELEMENTS = 1 << 8
@@ -95,7 +95,8 @@ class NativeRegion:
     def programs(self) -> list[str]:
         """The texts of the kernels so far, without what they are compiled together with."""
         launches = [launch for launch in list(self._launches.values()) if launch is not None]
-        return list(dict.fromkeys(launch.native.kernel.text for launch in launches))
+        kernels = [kernel for launch in launches for kernel in launch.kernels if kernel is not None]
+        return list(dict.fromkeys(kernel.native.kernel.text for kernel in kernels))
 
     def _prepare(self, key: tuple, inputs: tuple[object, ...]) -> Launch | None:
         if len(self._launches) >= _KEPT_LAUNCHES:

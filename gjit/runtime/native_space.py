@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gjit.cuda_kernels.program import Access
@@ -14,10 +15,18 @@ Strides = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Extents and strides of the arrays by name, the fastest axis last."""
+    """Extents and strides of the arrays by name, the fastest axis last.
+
+    apart       the distance between the elements of a short axis that is not looped over, by name
+    reduced     how many axes the reductions of rows run along
+    is_columns  these are not the last ones, but those before the last
+    """
 
     extents: Shape
     strides: dict[str, Strides]
+    apart: dict[str, int]
+    reduced: int = 1
+    is_columns: bool = False
 
     @property
     def rank(self) -> int:
@@ -29,7 +38,13 @@ class Space:
 
     @property
     def rows(self) -> int:
-        return math.prod(self.extents[:-1])
+        """How many rows there are to loop over from outside; of columns, rows of tiles."""
+        return math.prod(self.extents[: self.rank - self.reduced - self.is_columns])
+
+    @property
+    def row_length(self) -> int:
+        """How many elements are reduced to one."""
+        return math.prod(self.extents[self.rank - self.reduced - self.is_columns : self.rank - self.is_columns])
 
     def access(self, name: str) -> Access:
         """How an array moves along the last axis."""
@@ -38,41 +53,58 @@ class Space:
             return Access.CONTIGUOUS
         return Access.REPEATED if step == 0 else Access.STRIDED
 
-    @classmethod
-    def collapse(cls, shape: Shape, strides: dict[str, Strides], is_reversed: bool, keeps_rows: bool) -> Space:
-        """Join axes that all arrays walk as one, and leave out those of extent 1.
 
-        Args:
-            shape: of the space.
-            strides: of each array.
-            is_reversed: whether the first axis is the fastest.
-            keeps_rows: whether the last axis stays by itself, behind at least one other.
+def collapse(
+    shape: Shape,
+    strides: dict[str, Strides],
+    *,
+    is_reversed: bool = False,
+    reduced: Iterable[int] = (),
+    short: int | None = None,
+) -> Space:
+    """Join axes that all arrays walk as one, and leave out those of extent 1.
 
-        >>> Space.collapse((4, 5, 6), {"x": (30, 6, 1), "y": (0, 6, 1)}, is_reversed=False, keeps_rows=False)
-        Space(extents=(4, 30), strides={'x': (30, 1), 'y': (0, 1)})
-        """
-        axes = range(len(shape))[:: -1 if is_reversed else 1]
-        inner = [axes[-1]] if keeps_rows else []
-        outer = [axis for axis in axes if axis not in inner and shape[axis] > 1]
-        groups: list[list[int]] = []
-        for axis in outer:
-            if groups and _joins(groups[-1][-1], axis, shape, strides):
-                groups[-1].append(axis)
-            else:
-                groups.append([axis])
-        found = {name: tuple(each[group[-1]] for group in groups) for name, each in strides.items()}
-        extents = tuple(math.prod(shape[axis] for axis in group) for group in groups)
-        if inner or not extents:
-            extents, found = _with_last(extents, found, shape[axes[-1]], strides, axes[-1])
-        if keeps_rows and len(extents) < 2:
-            extents, found = (1, *extents), {name: (0, *each) for name, each in found.items()}
-        return cls(extents, found)
+    Args:
+        shape: of the space.
+        strides: of each array.
+        is_reversed: whether the first axis is the fastest.
+        reduced: the axes that reductions of rows run along; they stay by themselves.
+        short: the last axis, where it is not looped over.
+
+    >>> collapse((4, 5, 6), {"x": (30, 6, 1), "y": (0, 6, 1)})
+    Space(extents=(4, 30), strides={'x': (30, 1), 'y': (0, 1)}, apart={}, reduced=1, is_columns=False)
+    >>> [collapse((4, 5, 6), {"x": (30, 6, 1)}, reduced=reduced).extents for reduced in ({0}, {2}, {1, 2})]
+    [(4, 30), (20, 6), (4, 30)]
+    """
+    axes = [axis for axis in range(len(shape)) if shape[axis] > 1 and axis != short][:: -1 if is_reversed else 1]
+    along = [axis for axis in axes if axis in set(reduced)]
+    kept = _joined([axis for axis in axes if axis not in along], shape, strides)
+    lines = _joined(along, shape, strides)
+    is_columns = bool(along) and axes[-1] not in along
+    groups = [*kept[:-1], *lines, *kept[-1:]] if is_columns else [*kept, *lines]
+    found = {name: tuple(each[group[-1]] for group in groups) for name, each in strides.items()}
+    extents = tuple(math.prod(shape[axis] for axis in group) for group in groups)
+    if not extents or (along and not kept):
+        extents = (1, *extents)
+        found = {name: (0 if along else _last(strides[name]), *each) for name, each in found.items()}
+    apart = {} if short is None else {name: each[short] for name, each in strides.items()}
+    return Space(extents, found, apart, max(len(lines), 1), is_columns)
+
+
+def _last(strides: Strides) -> int:
+    """Along an extent of 1 every array counts as contiguous, or as repeated where it has no axes."""
+    return 1 if strides else 0
+
+
+def _joined(axes: list[int], shape: Shape, strides: dict[str, Strides]) -> list[list[int]]:
+    groups: list[list[int]] = []
+    for axis in axes:
+        if groups and _joins(groups[-1][-1], axis, shape, strides):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    return groups
 
 
 def _joins(left: int, right: int, shape: Shape, strides: dict[str, Strides]) -> bool:
     return all(each[left] == each[right] * shape[right] for each in strides.values())
-
-
-def _with_last(extents: Shape, found: dict[str, Strides], extent: int, strides: dict[str, Strides], axis: int):
-    """The last axis as it is; along an extent of 1 every array that is not of whole rows counts as contiguous."""
-    return (*extents, extent), {name: (*each, strides[name][axis]) for name, each in found.items()}

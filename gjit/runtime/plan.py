@@ -76,7 +76,7 @@ def build_plan(
     for each in variants.graphs.values():
         with blame("form_regions", each):
             nests = form_nests(each, variants.graphs) if engine.make_nest is not None else 0
-            formed += nests + form_regions(each, nests)
+            formed += nests + form_regions(each, nests, is_wide=engine.is_wide)
     maker = _Maker(program, variants, engine, dynamic)
     functions = {}
     for name, each in variants.graphs.items():

@@ -15,16 +15,22 @@ from gjit.ops.row import table
 from gjit.ops.user import sampled_dtype
 from gjit.runtime.layout import Order, Shape, broadcast, contiguous_strides, order_of
 from gjit.runtime.region_items import WEAK_TYPES, Item, Step, Unsupported, is_supported, item_of
-from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
+from gjit.runtime.region_samples import called_dtype, reduced
+from gjit.scheduler.fusible import REDUCING, WIDE, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
+from gjit.scheduler.reductions import REDUCTIONS
 
 
 class Typing:
     """Reads the body of a region from top to bottom; `steps` and `items` are what it finds.
 
-    `target` is the view that the final store writes; it is looked up where it is not given.
+    `target` is the view that the final store writes; it is looked up where it is not given. With `is_wide` reductions
+    may run along any axes, and give what they give in another order of evaluation.
     """
 
-    def __init__(self, body: Block, inputs: tuple[object, ...], target: np.ndarray | None = None):
+    def __init__(
+        self, body: Block, inputs: tuple[object, ...], target: np.ndarray | None = None, *, is_wide: bool = False
+    ):
+        self._is_wide = is_wide
         self.items: dict[Value, Item] = {}
         self.steps: list[Step] = []
         self._arguments = dict(zip(body.parameters, inputs, strict=True))
@@ -49,9 +55,10 @@ class Typing:
 
     def _read(self, node: Node) -> None:
         operation = operation_of(node)
-        if operation is None:
+        if operation is None or (operation.form in WIDE and not self._is_wide):
             raise Unsupported
-        step = _READERS[operation.form](self, node, operation)
+        read = Typing._reduce if self._is_wide and operation.form in REDUCING else _READERS[operation.form]
+        step = read(self, node, operation)
         step.position = len(self.steps)
         if step.result is not None:
             step.result.position = step.position
@@ -121,6 +128,19 @@ class Typing:
         result = _fresh(dtype, operand.shape, (operand,))
         return Step(node, operation, np.copyto, (operand,), result)
 
+    def _reduce(self, node: Node, operation: Operation) -> Step:
+        operands = tuple(map(self.item, operation.operands))
+        result = reduced(operation.reduction, operation.function, operands[0], *operands[1:] or (None,))
+        return Step(node, operation, operation.function, operands, result)
+
+    def _call(self, node: Node, operation: Operation) -> Step:
+        operand = self.item(operation.operands[0])
+        if operand.dtype is None or not operand.shape:
+            raise Unsupported
+        dtype = called_dtype(operation.function, operand.dtype.char)
+        result = _fresh(dtype, operand.shape, (operand,))
+        return Step(node, operation, operation.function, (operand,), result, loops=(operand.dtype, dtype))
+
     def _rows(self, node: Node, operation: Operation) -> Step:
         operand = self.item(operation.operands[0])
         rank = len(operand.shape)
@@ -175,6 +195,8 @@ _READERS = {
     Form.TOTAL: Typing._total,
     Form.VIEW: Typing._view,
     Form.STORE: Typing._store,
+    Form.REDUCE: Typing._reduce,
+    Form.CALL: Typing._call,
 }
 
 

@@ -26,7 +26,8 @@ from gjit.ops.row import table
 from gjit.runtime.region_items import Item, Step, kept_promise
 from gjit.runtime.tile_work import Program, Work
 from gjit.scheduler.buffers import Request, assign_scratch
-from gjit.scheduler.fusible import REDUCTIONS, Form
+from gjit.scheduler.fusible import Form
+from gjit.scheduler.reductions import REDUCTIONS
 
 
 def write_program(work: Work) -> Program:

@@ -6,7 +6,8 @@ from gjit.runtime.arrangement import cut, slack
 from gjit.runtime.region_items import Step, Unsupported
 from gjit.runtime.tile_work import Work
 from gjit.runtime.totals import Leaf, leaves_of
-from gjit.scheduler.fusible import REDUCTIONS, Form
+from gjit.scheduler.fusible import Form
+from gjit.scheduler.reductions import REDUCTIONS
 
 _LEAF_GRAIN = 1024
 """Tiles under the leaves of a sum begin and end at multiples of this, so that vector registers hold what they hold

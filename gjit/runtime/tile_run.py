@@ -14,7 +14,7 @@ from gjit.runtime.scalars import Fallback, loop_scalar
 from gjit.runtime.threads import run_on_threads
 from gjit.runtime.tile_plan import Plan
 from gjit.runtime.totals import add_along_tree
-from gjit.scheduler.fusible import REDUCTIONS
+from gjit.scheduler.reductions import REDUCTIONS
 
 THREADED_WORK = 4 << 20
 """From how many elements times steps on tiles are spread over threads."""

@@ -16,6 +16,7 @@ import numpy as np
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import Kind, Op, table
 from gjit.ops.user import PREFIX as USER_PREFIX
+from gjit.scheduler.reductions import PLAIN, REDUCTIONS, Reduction, read_reduction
 
 
 class Form(Enum):
@@ -25,8 +26,10 @@ class Form(Enum):
     SELECT = auto()  # numpy.where(condition, x, y)
     APPLY = auto()  # an elementwise function of the user's
     CAST = auto()  # astype
-    ROWS = auto()  # a reduction along the last axis
-    TOTAL = auto()  # a reduction of all elements to one scalar
+    ROWS = auto()  # a plain reduction along one axis
+    TOTAL = auto()  # a plain reduction of all elements to one scalar
+    REDUCE = auto()  # any other reduction
+    CALL = auto()  # a function of NumPy that is made of several ufuncs: round, nan_to_num, real
     VIEW = auto()  # array[:, None]: new axes of extent one
     STORE = auto()  # target[index] = value, the last node of a region
 
@@ -40,8 +43,9 @@ class Operation:
     operands    the values that are read: the target, index and value of a STORE
     out         the array that an in-place operator or `out=` writes, else None
     dtype       of a CAST
-    axis        of ROWS, as the user wrote it: -1, or the number of the last axis
+    axis        of ROWS, as the user wrote it
     keepdims    of ROWS
+    reduction   of ROWS, TOTAL and REDUCE
     index       of VIEW
     exponent    of `**` with a Python number as its exponent, which NumPy may compute by another ufunc
     """
@@ -53,16 +57,14 @@ class Operation:
     dtype: np.dtype | None = None
     axis: int = -1
     keepdims: bool = False
+    reduction: Reduction | None = None
     index: tuple = ()
     exponent: int | float | None = None
 
 
-REDUCTIONS = {
-    f"{owner}.{name}": name
-    for owner in ("numpy", "ndarray")
-    for name in ("sum", "mean", "max", "min", "amax", "amin", "prod", "any", "all", "var", "std")
-}
-"""The ops that a region may hold as a reduction, and the plain name of each."""
+WIDE = frozenset({Form.REDUCE, Form.CALL})
+"""What only engines take that compile regions."""
+REDUCING = frozenset({Form.ROWS, Form.TOTAL, Form.REDUCE})
 TOTALS = frozenset({"sum", "mean", "max", "min", "amax", "amin", "any", "all"})
 """Reductions of all elements whose order of evaluation an engine can keep, or need not keep."""
 IN_PLACE = frozenset(
@@ -85,6 +87,14 @@ def total_is_exact(name: str, dtype: np.dtype) -> bool:
     return dtype.kind != "c" or name in ("any", "all")
 
 
+_ALIASES = frozenset({"real", "imag", "conj", "conjugate", "round", "around"})
+
+
+def may_be_alias(operation: Operation, node: Node) -> bool:
+    """Whether the result may be the operand itself or a view of it: its real part, its conjugate where it is real."""
+    return operation.form is Form.CALL and (node.op == "getattr" or node.op.rpartition(".")[2] in _ALIASES)
+
+
 def is_number_arithmetic(operation: Operation, node: Node) -> bool:
     """Whether the node, given Python numbers, is an operator whose result has a type that follows from theirs.
 
@@ -105,6 +115,8 @@ def operation_of(node: Node) -> Operation | None:
         return Operation(Form.STORE, _store, tuple(node.inputs)) if not node.labels else None
     if node.op == "getitem":
         return _view(node)
+    if node.op == "getattr":
+        return _attribute(node)
     row = table.get(node.op)
     if row is None or row.function is None or any(label.startswith("*") for label in node.labels):
         return None
@@ -115,7 +127,9 @@ def operation_of(node: Node) -> Operation | None:
         return read(node, row)
     if row.kind is Kind.ELEMENTWISE and row.name.startswith(USER_PREFIX):
         return None if node.labels or not node.inputs else Operation(Form.APPLY, row.function, tuple(node.inputs))
-    return _operator(node, row) if row.kind is Kind.OPERATOR else _ufunc(node, row)
+    if row.kind is Kind.OPERATOR:
+        return _operator(node, row)
+    return _ufunc(node, row) if isinstance(row.function, np.ufunc) else _function(node, row)
 
 
 def _view(node: Node) -> Operation | None:
@@ -153,6 +167,15 @@ def _ufunc(node: Node, row: Op) -> Operation | None:
     if len(operands) != ufunc.nin or (out is not None and isinstance(out, Constant)):
         return None
     return Operation(Form.UFUNC, ufunc, tuple(operands), out)
+
+
+def _function(node: Node, row: Op) -> Operation | None:
+    """A function of NumPy that is no ufunc; a method that has the ufunc's name is that ufunc."""
+    if row.kind is not Kind.ELEMENTWISE:
+        return None
+    if row.ufunc and not node.labels and len(node.inputs) == 1:
+        return Operation(Form.CALL, row.function, tuple(node.inputs))
+    return _call(node, row)
 
 
 def _operator(node: Node, row: Op) -> Operation | None:
@@ -226,25 +249,34 @@ _BY_NAME: dict[str, Callable[[Node, Op], Operation | None]] = {
 
 
 def _reduction(node: Node, row: Op) -> Operation | None:
-    name = REDUCTIONS[node.op]
-    axis, keepdims = None, False
-    for index, value in enumerate(node.inputs[1:], 1):
-        label = node.label(index) or ("axis=" if index == 1 else "")
-        if not isinstance(value, Constant) or label not in ("axis=", "keepdims="):
-            return None
-        if label == "axis=":
-            axis = value.value
-        elif type(value.value) is bool:
-            keepdims = value.value
-        else:
-            return None
-    if node.label(0) or not node.inputs or isinstance(node.inputs[0], Constant):
+    reduction = read_reduction(node)
+    if reduction is None:
         return None
-    if axis is None:
-        return Operation(Form.TOTAL, row.function, (node.inputs[0],)) if name in TOTALS and not keepdims else None
-    if type(axis) is not int:
+    operands = (reduction.operand,) if reduction.where is None else (reduction.operand, reduction.where)
+    axes, keepdims = reduction.axes, reduction.keepdims
+    form, axis = Form.REDUCE, -1
+    if reduction.is_plain and reduction.name in PLAIN:
+        if axes is None and not keepdims and reduction.name in TOTALS:
+            form = Form.TOTAL
+        elif axes is not None and len(axes) == 1:
+            form, axis = Form.ROWS, axes[0]
+    function = getattr(np, reduction.name)
+    return Operation(form, function, operands, axis=axis, keepdims=keepdims, reduction=reduction)
+
+
+def _call(node: Node, row: Op) -> Operation | None:
+    """A call with nothing but operands, of a row that has a kernel."""
+    if node.labels or row.kernel is None or len(node.inputs) != 1 or isinstance(node.inputs[0], Constant):
         return None
-    return Operation(Form.ROWS, row.function, (node.inputs[0],), axis=axis, keepdims=keepdims)
+    return Operation(Form.CALL, row.function, tuple(node.inputs))
+
+
+def _attribute(node: Node) -> Operation | None:
+    """The real or imaginary part, where the program says `array.real`."""
+    function = {"real": np.real, "imag": np.imag}.get(node.attributes.get("name", ""))
+    if function is None or isinstance(node.inputs[0], Constant):
+        return None
+    return Operation(Form.CALL, function, tuple(node.inputs))
 
 
 def _is_none(value: Value) -> bool:

@@ -11,20 +11,34 @@ from gjit.ir.types import PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType
 from gjit.scheduler.bases import is_likely_disturbed
 from gjit.scheduler.dying import dies_on_the_right, may_be_temporary, writes_left_at_most
 from gjit.scheduler.evidence import is_array, is_evidence, leads_to_evidence, may_join
-from gjit.scheduler.fusible import REDUCTIONS, Form, Operation, is_number_arithmetic, operation_of, total_is_exact
+from gjit.scheduler.fusible import (
+    REDUCING,
+    WIDE,
+    Form,
+    Operation,
+    is_number_arithmetic,
+    may_be_alias,
+    operation_of,
+    total_is_exact,
+)
 from gjit.scheduler.movable import is_basic_index, is_movable
+from gjit.scheduler.reductions import REDUCTIONS
+from gjit.scheduler.single import pays_alone
 
 _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.if", "and", "or"})
 """Nodes that the host program prints as expressions, blocks and all."""
 
 
-def form_regions(graph: Graph, first: int = 0) -> int:
+def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False) -> int:
     """Replace the runs of fusible nodes in every block of `graph` by `region` nodes; how many there are.
+
+    With `is_wide` they are for an engine that compiles them: reductions along any axes, with what uses their results,
+    and single operations for which NumPy is slow.
 
     A region has the values it needs from outside as inputs, one block with the same nodes, a `yield` of
     those results that are used outside, and the attribute `index`, its number in the graph, from `first` on.
     """
-    former = _Former(graph, first)
+    former = _Former(graph, first, is_wide)
     for block in _statement_blocks(graph):
         former.run(block)
     return former.count - first
@@ -58,8 +72,9 @@ class _Former:
     of_rows   values made from row reductions, which alone get new axes inside a region
     """
 
-    def __init__(self, graph: Graph, first: int = 0):
+    def __init__(self, graph: Graph, first: int, is_wide: bool):
         self.graph = graph
+        self.is_wide = is_wide
         self.count = first
         self.members: list[Node] = []
         self.scalars: set[Node] = set()
@@ -85,18 +100,22 @@ class _Former:
         self._close()
 
     def _joins(self, node: Node, operation: Operation) -> bool:
-        if any(value in self.totals for value in node.inputs) or self._reuses_outside(node):
+        if self._reuses_outside(node):
+            return False
+        if not self.is_wide and (operation.form in WIDE or any(value in self.totals for value in node.inputs)):
             return False
         if operation.form is Form.STORE:
             target, index, value = operation.operands
             is_outside = is_array(target) and target not in self.results
             return is_outside and value in self.results and is_basic_index(index)
         if operation.form is Form.VIEW:
-            return operation.operands[0] in self.of_rows
+            return operation.operands[0] in (self.results if self.is_wide else self.of_rows)
+        if may_be_alias(operation, node):
+            return operation.operands[0] in self.results
         if operation.out is not None:
             return is_array(operation.out) and not self._disturbs(node, operation.out)
-        if operation.form in (Form.ROWS, Form.TOTAL):
-            return _is_reducible(operation, node)
+        if operation.form in REDUCING:
+            return all(map(is_array, operation.operands)) and (self.is_wide or _is_reducible(operation, node))
         if any(map(is_array, operation.operands)) or self._joins_unknown(node, operation):
             return True
         return bool(self.members) and _is_scalar_arithmetic(operation, node)
@@ -137,7 +156,7 @@ class _Former:
             self.evidence.add(node)
         if operation.form is Form.ROWS or any(value in self.of_rows for value in operation.operands):
             self.of_rows.update(node.results)
-        if operation.form is Form.TOTAL:
+        if operation.form in (Form.TOTAL, Form.REDUCE):
             self.totals.update(node.results)
         if operation.form is Form.STORE:
             self._close()
@@ -153,16 +172,31 @@ class _Former:
 
     def _close(self) -> None:
         """Make a region of the members; arithmetic of scalars after the last array stays behind it."""
-        while self._keep_temporaries_outside():
+        while self._keep_temporaries_outside() or self._keep_aliases_outside():
             pass
         while self.members and (self.members[-1] in self.scalars or self.members[-1].op == "getitem"):
             self.members.pop()
-        has_evidence = not self.evidence.isdisjoint(self.members)
-        if has_evidence and sum(node not in self.scalars and node.op != "getitem" for node in self.members) >= 2:
+        if not self.evidence.isdisjoint(self.members) and self._is_worth_it():
             _make_region(self.members, self.count)
             self.count += 1
         self.members, self.scalars, self.evidence = [], set(), set()
         self.results, self.totals, self.of_rows = set(), set(), set()
+
+    def _is_worth_it(self) -> bool:
+        """Whether there are two operations on arrays at least, or one for which NumPy is slow."""
+        heavy = [node for node in self.members if node not in self.scalars and node.op != "getitem"]
+        return len(heavy) >= 2 or (self.is_wide and len(heavy) == 1 and pays_alone(heavy[0]))
+
+    def _keep_aliases_outside(self) -> bool:
+        """Cut the run before what may give its operand itself, or a view, to somebody outside."""
+        inside = set(self.members)
+        for place, node in enumerate(self.members):
+            operation = operation_of(node)
+            is_alias = operation is not None and may_be_alias(operation, node)
+            if is_alias and any(user not in inside for user in node.result.uses):
+                del self.members[place:]
+                return True
+        return False
 
     def _keep_temporaries_outside(self) -> bool:
         """Cut the run before an operand that NumPy may reuse in a later sum or product, for the same reason."""
@@ -180,8 +214,6 @@ def _is_reducible(operation: Operation, node: Node) -> bool:
     """Whether an engine may run the reduction in a region, as far as the types tell: along the last of several axes,
     or to one scalar whose bits do not depend on the order of evaluation, or not on one that is hard to keep."""
     (operand,) = operation.operands
-    if not is_array(operand):
-        return False
     rank, dtype = operand.type.rank, operand.type.dtype
     if operation.form is Form.ROWS:
         return rank != 1 and operation.axis in (-1, *(() if rank is None else (rank - 1,)))

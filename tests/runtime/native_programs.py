@@ -17,6 +17,8 @@ from tests.runtime.region_programs import Program, copies
 class NativeProgram(Program):
     """As `Program`, with its regions on the native engine."""
 
+    is_wide = True
+
     def __init__(self, build, *inputs: object):
         with mock.patch.object(region_programs, "TiledRegion", NativeRegion):
             super().__init__(build, *inputs)
@@ -28,7 +30,8 @@ class NativeProgram(Program):
     @property
     def is_exact(self) -> bool:
         """Whether the table says that every op gives NumPy's bits; sums of floats do not."""
-        return all(_is_exact(launch.draft.program) for launch in self.launches)
+        stages = [stage for launch in self.launches for stage in launch.draft.stages if stage is not None]
+        return all(_is_exact(stage.program) for stage in stages)
 
 
 def _is_exact(program: KernelProgram) -> bool:
@@ -44,7 +47,10 @@ def _may_overflow(source: np.dtype, target: np.dtype) -> bool:
 
 def _is_exact_step(step) -> bool:
     if isinstance(step, Reduction):
-        return step.accumulator.kind in "biu" or step.combine in (Combine.MAXIMUM, Combine.MINIMUM)
+        is_sum = step.combine in (Combine.SUM, Combine.PRODUCT, Combine.DEVIATION)
+        return step.accumulator.kind in "biu" or not is_sum
+    if step.row == "complex":
+        return True
     if step.row == "numpy.astype" and _may_overflow(*step.loops):
         return False
     return table[step.row].kernel_exact(step.loops)

@@ -59,12 +59,14 @@ class Program:
     """A program without control flow: `tiled` runs it with regions, `twin` as Python runs it, both from line numbers of
     `program.py`."""
 
+    is_wide = False
+
     def __init__(self, build: Callable, *inputs: object):
         self.globals: dict[str, object] = {"__name__": "program", "__builtins__": builtins}
         environment = Environment(self.globals, least_elements=lambda region: 0)
         self.twin = compile_host_program(host_program(straight_graph(build, inputs), environment), self.globals)
         graph = straight_graph(build, inputs)
-        form_regions(graph)
+        form_regions(graph, is_wide=self.is_wide)
         printed = host_program(graph, environment)
         source = RegionSource(self.globals)
         twins = compile_twins(printed, self.globals)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gjit import settings
-from gjit.runtime import compiler, native, native_launch, native_region
+from gjit.runtime import compiler, native, native_kernel, native_region
 from gjit.runtime.floating_errors import RegionSource
 from tests.runtime.native_programs import NativeProgram, assert_alike, assert_values, check_native
 from tests.runtime.region_programs import chain, copies, in_place, risky, special_values
@@ -269,7 +269,7 @@ def test_the_native_engine_gives_no_floating_point_warnings():
 
 @pytest.mark.parametrize("build", [hypotenuse, totals, softmax])
 def test_threads_give_the_same_bits(build, monkeypatch):
-    monkeypatch.setattr(native_launch, "THREADED_WORK", 1)
+    monkeypatch.setattr(native_kernel, "THREADED_WORK", 1)
     inputs = [tame("f4", 61, 1037, seed=seed) for seed in range(build.__code__.co_argcount - 1)]
     found = []
     for count in (1, 2, 5):

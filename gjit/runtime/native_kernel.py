@@ -1,0 +1,178 @@
+"""Launching one native kernel: arguments, threads over large work, totals."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gjit import settings
+from gjit.cuda_kernels.program import BLOCK
+from gjit.ir.graph import Constant
+from gjit.runtime.layout import Order, Shape, contiguous_strides
+from gjit.runtime.native import NativeKernel, native_kernel
+from gjit.runtime.native_arguments import Slot, format_of, number, slot_of
+from gjit.runtime.native_program import StageDraft
+from gjit.runtime.pool import scratch
+from gjit.runtime.region_items import Item, Unsupported
+from gjit.runtime.scalars import Fallback
+from gjit.runtime.threads import run_on_threads
+
+THREADED_WORK = 1 << 21
+"""From how many elements times steps on work is spread over threads."""
+_PIECES = 4
+_GRAIN = 1024
+
+
+@dataclass(slots=True)
+class KernelLaunch:
+    """One kernel ready for inputs of one signature.
+
+    draft          what it does
+    native         the compiled kernel
+    pack           makes the arguments from addresses of array objects, strides, extents and numbers
+    slots          what each argument is: a stride or extent, the name of an array, or the name and dtype of a number
+    fresh          shape, dtype and memory order of the arrays that are made
+    units          how many elements, rows, tiles or blocks there are; ranges for threads begin at multiples of `grain`
+    is_large       whether threads pay
+    scratch_bytes  for the row buffers of one thread
+    """
+
+    draft: StageDraft
+    native: NativeKernel
+    pack: Callable[..., bytes]
+    slots: list[Slot]
+    fresh: dict[str, tuple[Shape, np.dtype, str]]
+    units: int
+    grain: int
+    is_large: bool
+    scratch_bytes: int
+
+    def is_line(self, shape: Shape) -> bool:
+        """Whether the launch for another shape differs in its one extent alone."""
+        draft = self.draft
+        is_plain = draft.store is None and draft.space.rank == 1 and not draft.space.apart
+        has_constants = any(isinstance(value, Constant) for value in draft.sources.values())
+        are_like = all(fresh[0] == shape and fresh[2] == "C" for fresh in self.fresh.values())
+        return is_plain and not has_constants and are_like and not draft.totals
+
+    def with_shape(self, shape: Shape) -> KernelLaunch:
+        """The launch for arrays of another shape."""
+        space = replace(self.draft.space, extents=(math.prod(shape),))
+        draft = replace(self.draft, space=space)
+        fresh = {name: (shape, dtype, order) for name, (_, dtype, order) in self.fresh.items()}
+        return _launch_of(draft, self.native, self.pack, fresh)
+
+    def launch(self, operands: dict[str, object]) -> dict[str, np.generic]:
+        """Run the kernel on these arrays and numbers; the results of its totals, by name."""
+        totals = self.draft.program.totals
+        partials = {step.result: np.empty(self.units, step.partial) for step in totals}
+        operands.update((f"{name}_partials", array) for name, array in partials.items())
+        try:
+            arguments = self.pack(*self._arguments(operands))
+        except (struct.error, OverflowError, ValueError, TypeError):
+            raise Fallback from None
+        self.run_ranges(arguments)
+        if self.native.combine is not None:
+            self.native.combine(arguments, self.units)
+        return {name: array[0] for name, array in partials.items()}
+
+    def _arguments(self, operands: dict[str, object]) -> Iterator[object]:
+        for slot in self.slots:
+            if type(slot) is int:
+                yield slot
+            elif type(slot) is str:
+                yield id(operands[slot])
+            else:
+                yield from number(operands[slot[0]], slot[1])
+
+    def run_ranges(self, arguments: bytes) -> None:
+        """Run the kernel over all there is, on threads where they pay."""
+        count = settings.threads() if self.is_large else 1
+        if count > 1:
+            ranges = iter(_ranges(self.units, self.grain, count))
+            run_on_threads(lambda: self._run_ranges(arguments, ranges), count)
+        else:
+            self._run_ranges(arguments, iter([(0, self.units)]))
+
+    def _run_ranges(self, arguments: bytes, ranges: Iterator[tuple[int, int]]) -> None:
+        run = self.native.run
+        if not self.scratch_bytes:
+            for begin, end in ranges:
+                run(arguments, None, begin, end)
+            return
+        block = scratch.take(self.scratch_bytes)
+        try:
+            for begin, end in ranges:
+                run(arguments, block.ctypes.data, begin, end)
+        finally:
+            scratch.give(block)
+
+
+def kernel_launch(draft: StageDraft) -> KernelLaunch:
+    """Compile the kernel of a stage and lay out its arguments; CompileError where the compiler refuses it."""
+    native = native_kernel(draft.program)
+    pack = struct.Struct("".join(map(format_of, native.kernel.fields))).pack
+    fresh = {name: (item.shape, item.dtype, _memory_order(item)) for name, (item, _) in draft.fresh.items()}
+    return _launch_of(draft, native, pack, fresh)
+
+
+def _launch_of(draft: StageDraft, native: NativeKernel, pack: Callable[..., bytes], fresh: dict) -> KernelLaunch:
+    space, program, kernel = draft.space, draft.program, native.kernel
+    units, grain, length = space.size, _GRAIN, 0
+    if program.totals:
+        units, grain = (-(-space.size // BLOCK) if space.rank == 1 else space.size // space.extents[-1]), 1
+    elif program.reductions:
+        tiles = -(-space.extents[-1] // kernel.tile) if space.is_columns else 1
+        units, grain, length = space.rows * tiles, 1, space.row_length * kernel.tile
+    elif space.rank > 1:
+        units, grain = space.size // space.extents[-1], 1
+    scratch_bytes = sum(dtype.itemsize for dtype in kernel.buffers) * -(-length // 64) * 64
+    slots = [slot_of(each, draft.space) for each in kernel.fields]
+    is_large = space.size * len(program.steps) >= THREADED_WORK
+    return KernelLaunch(draft, native, pack, slots, fresh, units, grain, is_large, scratch_bytes)
+
+
+def shape_of(inputs: tuple[object, ...]) -> Shape:
+    """The shape of the first array that has axes."""
+    return next((value.shape for value in inputs if type(value) is np.ndarray and value.shape), ())
+
+
+def line_key(inputs: tuple[object, ...]) -> tuple | None:
+    """What a launch over one axis depends on besides the extent; None unless all arrays have one shape, and are
+    contiguous or one-dimensional.
+    """
+    shape, parts = shape_of(inputs), []
+    for value in inputs:
+        parts.append(type(value))
+        if type(value) is not np.ndarray:
+            continue
+        parts += (value.dtype, value.dtype.char, value.ndim)
+        if value.shape:
+            is_contiguous = value.flags.c_contiguous
+            if value.shape != shape or not (is_contiguous or value.ndim == 1):
+                return None
+            parts.append(None if is_contiguous else value.strides)
+    return tuple(parts) if math.prod(shape) > 1 else None
+
+
+def _memory_order(item: Item) -> str:
+    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
+    if item.strides == contiguous_strides(item.shape, item.dtype.itemsize, Order.C):
+        return "C"
+    if 1 in item.shape and Order.C not in item.order:
+        raise Unsupported
+    return "F"
+
+
+def _ranges(units: int, grain: int, threads: int) -> list[tuple[int, int]]:
+    """Ranges of units for threads to share.
+
+    >>> _ranges(10, 1, 1), _ranges(5000, 1024, 1)
+    ([(0, 3), (3, 6), (6, 9), (9, 10)], [(0, 2048), (2048, 4096), (4096, 5000)])
+    """
+    length = -(-units // (threads * _PIECES * grain)) * grain
+    return [(start, min(start + length, units)) for start in range(0, units, length)]
