@@ -226,6 +226,8 @@ class _Lowering:
     def _join(self, way: Combine, operands: Names, source: np.dtype, accumulator: np.dtype) -> Operand:
         row, deep = _PAIRS[way], self.request.deep
         first, *rest = (self.steps.cast(each, source, accumulator, deep) for each in operands)
+        if way is Combine.SUM and accumulator.kind == "f":  # the sum of negative zeros is 0.0
+            first = self.steps.operation(row, (first, Literal(accumulator.type(0))), (accumulator,) * 3, deep)
         for each in rest:
             first = self.steps.operation(row, (first, each), (accumulator,) * 3, deep)
         return first
