@@ -33,6 +33,15 @@ class Assignments(Expressions):
     def lower_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.assign(node.target, self.expression(node.value))
+        if self.class_body is not None:
+            self._annotate(node)
+
+    def _annotate(self, node: ast.AnnAssign) -> None:
+        """Only class bodies evaluate annotations of variables; a plain name keeps its one."""
+        annotation = self.annotation(node.annotation)
+        if node.simple:
+            namespace = self.class_body.namespace
+            self.builder.node("class.annotate", [namespace, annotation], results=0, name=node.target.id)
 
     def assign(self, target: ast.expr, value: Value) -> None:
         """Bind any target: a name, an attribute, an item, or a nest of them."""
@@ -42,7 +51,7 @@ class Assignments(Expressions):
                     self.bind(target.id, value)
                 case ast.Attribute():
                     owner = self.expression(target.value)
-                    self.builder.node("setattr", [owner, value], results=0, name=self.mangled(target.attr))
+                    self.builder.node("setattr", [owner, value], results=0, name=target.attr)
                 case ast.Subscript():
                     owner = self.expression(target.value)
                     self.builder.node("setitem", [owner, self.expression(target.slice), value], results=0)
@@ -66,7 +75,7 @@ class Assignments(Expressions):
             return
         owner = self.expression(target.value)
         if isinstance(target, ast.Attribute):
-            name = self.mangled(target.attr)
+            name = target.attr
             current = self.builder.add("getattr", [owner], name=name)
             result = self.builder.add(op, [current, self.expression(node.value)])
             self.builder.node("setattr", [owner, result], results=0, name=name)
@@ -83,10 +92,10 @@ class Assignments(Expressions):
     def _delete(self, target: ast.expr) -> None:
         match target:
             case ast.Name():
-                self.builder.node("delete", [self.environment[target.id]], results=0)
+                self.unbind(target.id)
             case ast.Attribute():
                 owner = self.expression(target.value)
-                self.builder.node("delattr", [owner], results=0, name=self.mangled(target.attr))
+                self.builder.node("delattr", [owner], results=0, name=target.attr)
             case ast.Subscript():
                 owner = self.expression(target.value)
                 self.builder.node("delitem", [owner, self.expression(target.slice)], results=0)

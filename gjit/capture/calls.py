@@ -130,15 +130,8 @@ class Calls(CaptureState):
         if not self.scope.parameters:
             self.refuse(node, "`super()` needs a method with a first parameter", "name the class: super(Class, self)")
         first = self.read(ast.Name(self.scope.parameters[0], ast.Load()))
-        cls = self.captured(self.lookup("__class__"))
+        cls = self.read(ast.Name("__class__", ast.Load()))
         return self.builder.add("call", [Constant(super), cls, first])
-
-    def mangled(self, name: str) -> str:
-        """A private name inside a class, as Python stores it."""
-        if not name.startswith("__") or name.endswith("__"):
-            return name
-        owner = self.function.__qualname__.rpartition(".")[0].rpartition(".")[2].lstrip("_")
-        return name if not owner or owner.endswith(">") else f"_{owner}{name}"
 
 
 def _may_be_user_function(value: Value) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -41,8 +42,6 @@ class Control(Assignments):
         match node:
             case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith():
                 self.refuse(node, "`async` cannot be scripted", "use gjit.fork and gjit.wait, or plain code")
-            case ast.ClassDef():
-                self.refuse(node, "a class cannot be defined inside a scripted function", "define it at module level")
             case ast.TryStar():
                 self.refuse(node, "`except*` cannot be scripted", "use `except`")
         self.refuse(node, f"this statement ({type(node).__name__}) cannot be scripted", "write it as plain statements")
@@ -109,7 +108,8 @@ class Control(Assignments):
     def _carried_names(self, parts: list[ast.AST]) -> list[str]:
         """Names that the loop assigns and that have a value before it."""
         assigned = bound_names(parts)
-        return [name for name, value in self.environment.items() if name in assigned and value.type is not CELL]
+        carried = [name for name, value in self.environment.items() if name in assigned and value.type is not CELL]
+        return [name for name in carried if not self.is_class_name(name)]
 
     def _loop(self, loop: Node, names: list[str], extra: int):
         """A context for a block of a loop, whose parameters are the current values of the carried names."""
@@ -147,8 +147,8 @@ class Control(Assignments):
             self.statements(handler.body)
             if not self.builder.ended:
                 if handler.name is not None:
-                    self.builder.node("store", [self.environment[handler.name], Constant(None)], results=0)
-                    self.builder.node("delete", [self.environment[handler.name]], results=0)
+                    self.bind(handler.name, Constant(None))
+                    self.unbind(handler.name)
                 self.builder.end("yield")
 
     def _effects_only(self, block: Block, body: list[ast.stmt]) -> None:
@@ -200,9 +200,19 @@ class Control(Assignments):
         self.branches(choice, bodies)
 
     def _guard(self, block: Block, guard: ast.expr | None, names: list[str]) -> None:
-        with self.inside(block):
+        with self.inside(block), self._matched(names):
             self.environment.update(_named(names, block.parameters))
             self.builder.end("yield", [] if guard is None else [self.expression(guard)])
+
+    @contextmanager
+    def _matched(self, names: list[str]) -> Iterator[None]:
+        """In a class body, a guard reads what its pattern has bound."""
+        body = self.class_body
+        if body is not None:
+            body.matched = frozenset(names)
+        yield
+        if body is not None:
+            body.matched = frozenset()
 
     def _case(self, block: Block, case: ast.match_case, names: list[str]) -> None:
         for name, value in _named(names, block.parameters).items():

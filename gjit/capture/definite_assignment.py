@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from gjit.capture.names import FUNCTIONS, bound_names, free_names, loads, target_names, walk_scope, written_names
+from gjit.capture.names import (
+    FUNCTIONS,
+    bound_names,
+    free_names,
+    loads,
+    target_names,
+    walk_scope,
+    written_names,
+)
 
 
 def variables(body: list[ast.stmt], parameters: list[str], bindings: Counter[str]) -> set[str]:
@@ -128,6 +136,9 @@ class _Flow:
                 bound = bound | {inner.target.id}
             elif isinstance(inner, (*FUNCTIONS, ast.GeneratorExp)):
                 self.share(free_names(inner), bound)
+                self.cells |= written_names(inner)
+            elif isinstance(inner, ast.ClassDef):
+                self.share(set(loads(inner, inside=True)), bound)
                 self.cells |= written_names(inner)
         return bound
 

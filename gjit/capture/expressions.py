@@ -116,7 +116,7 @@ class Expressions(Calls):
         resolved = self.static(node)
         if resolved is not None:
             return self.captured(resolved)
-        return self.builder.add("getattr", [self.expression(node.value)], name=self.mangled(node.attr))
+        return self.builder.add("getattr", [self.expression(node.value)], name=node.attr)
 
     def lower_Subscript(self, node: ast.Subscript) -> Value:
         owner = self.expression(node.value)
@@ -194,7 +194,10 @@ class Expressions(Calls):
             self.refuse(node, "asynchronous comprehensions cannot be scripted", "use a plain `for`")
         first = self.expression(node.generators[0].iter)
         result = self.builder.node("comprehension", [first], kind=COMPREHENSIONS[type(node)])
+        body, self.class_body = self.class_body, None  # the names of a class are not seen inside
+        outer, self.environment = self.environment, self.seen_inside(body)
         self._clause(result, node, 0)
+        self.class_body, self.environment = body, outer
         return result.result
 
     def _clause(self, owner: Node, node: ast.expr, index: int) -> None:

@@ -32,6 +32,11 @@ def free_names(node: ast.AST) -> set[str]:
     return (used | bound | outside) - own
 
 
+def class_names(node: ast.ClassDef) -> set[str]:
+    """The names that a class body binds or annotates, and that only code right in it sees."""
+    return bound_names(node.body) - declared(node.body, ast.Global) - declared(node.body, ast.Nonlocal)
+
+
 def bound_names(body: Iterable[ast.AST]) -> set[str]:
     """Every local that the statements and expressions in `body` bind."""
     return {name for name, _ in bindings_in(list(body))}
@@ -69,7 +74,9 @@ def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 def _evaluated(node: ast.AST) -> list[ast.AST]:
     """The parts of `node` that are evaluated where it stands."""
     if isinstance(node, FUNCTIONS):
-        return [*node.args.defaults, *filter(None, node.args.kw_defaults), *getattr(node, "decorator_list", ())]
+        annotations = [argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg)]
+        optional = filter(None, [*node.args.kw_defaults, *annotations, getattr(node, "returns", None)])
+        return [*node.args.defaults, *optional, *getattr(node, "decorator_list", ())]
     if isinstance(node, ast.ClassDef):
         return [*node.bases, *node.keywords, *node.decorator_list]
     return _children(node)
@@ -90,25 +97,32 @@ def _children(node: ast.AST) -> list[ast.AST]:
 _NAMELESS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
 
 
-def loads(node: ast.AST, *, inside: bool = False) -> Iterator[str]:
+def loads(node: ast.AST, *, inside: bool = False, hidden: frozenset[str] = frozenset()) -> Iterator[str]:
     """Names that evaluating `node` reads, those of a comprehension itself left out.
 
-    `inside` adds what inner functions read or write from around them when they are called.
+    `inside` adds what inner functions read or write from around them when they are called. `hidden` are the names of
+    the class whose body `node` stands in: functions and comprehensions in it do not see them.
     """
     if isinstance(node, FUNCTIONS) and inside:
         yield from free_names(node)
+    if isinstance(node, ast.ClassDef):
+        own = frozenset(class_names(node))
+        yield from declared(node.body, ast.Nonlocal)
+        for statement in node.body:
+            yield from loads(statement, inside=inside, hidden=own)
     if isinstance(node, COMPREHENSIONS):
         first, *rest = _parts(node)
-        yield from loads(first, inside=inside)  # evaluated outside, so it may read a name that the target hides
+        # the first part is evaluated outside, so it may read a name that the target hides
+        yield from loads(first, inside=inside, hidden=hidden)
         read = {name for part in rest for name in loads(part, inside=inside)}
         yield from read - comprehension_names(node)
         return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in hidden:
         yield node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
         yield "__class__"
     for child in _evaluated(node):
-        yield from loads(child, inside=inside)
+        yield from loads(child, inside=inside, hidden=hidden)
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:

@@ -59,6 +59,14 @@ def resolve_name(function: types.FunctionType, name: str) -> Resolved:
         except ValueError:
             raise UnboundName(name) from None
         return _resolved(value, name, CaptureKind.CELL, cell)
+    return resolve_global(function, name)
+
+
+def resolve_global(function: types.FunctionType, name: str) -> Resolved:
+    """A global or built-in of `function`, whatever variables there are around it.
+
+    Raises UnboundName for a name without a value.
+    """
     scope = function.__globals__
     if name in scope:
         return _resolved(scope[name], name, CaptureKind.GLOBAL, scope)

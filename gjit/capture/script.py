@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Iterator
 
-from gjit.capture.names import bound_names, parameter_names, walk_scope
+from gjit.capture.class_body import ClassBody
+from gjit.capture.names import bound_names, declared, parameter_names, walk_scope
+from gjit.capture.private_names import owner_of, with_mangled_names, written_name
 from gjit.capture.program import CalleeRefused, CaptureAgain, Program
 from gjit.capture.resolve import is_user_code
 from gjit.capture.scope import Scope, analyse
@@ -14,7 +17,7 @@ from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.capturable import graph_of, has_graph
 from gjit.ir.graph import Constant, Graph, Parameter, ParameterKind, Value
-from gjit.ir.types import CELL
+from gjit.ir.types import CELL, UNKNOWN
 from gjit.source import FunctionSource, function_source
 
 
@@ -58,6 +61,7 @@ class FunctionCapture(Statements):
     def __init__(self, program: Program, function: types.FunctionType, source: FunctionSource, builder: Builder):
         super().__init__(program, function, source, builder, Scope([]), {})
         self.loops: list[list[str]] = []
+        self.is_whole = False  # the function itself, not one inside it
         self.written_globals: set[str] = set()
 
     @staticmethod
@@ -79,14 +83,16 @@ class FunctionCapture(Statements):
         return FunctionCapture(program, function, source, Builder(graph))
 
     def run(self) -> Graph:
-        graph = self.builder.graph
-        self.body(self.source.node, graph.block.parameters, {})
+        graph, self.is_whole = self.builder.graph, True
+        node = with_mangled_names(self.source.node, owner_of(self.function.__code__.co_qualname))
+        self.body(node, graph.block.parameters, {})
         return graph
 
     def body(self, node: ast.FunctionDef | ast.Lambda, parameters: list[Value], environment: dict[str, Value]) -> None:
         """Lower parameters and statements into the current block."""
         self.scope = analyse(node, self.keeps_exceptions)
-        self.environment = {name: value for name, value in environment.items() if name not in self.scope.bound}
+        hidden = self.scope.bound | self.scope.globals
+        self.environment = {name: value for name, value in environment.items() if name not in hidden}
         suite = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
         self.written_globals = bound_names(suite) & self.scope.globals
         with self.at(node):
@@ -109,22 +115,61 @@ class FunctionCapture(Statements):
         """A generator is used up where it is made: in an inner function, or in one that the scripted function calls."""
         body = node.body if isinstance(node.body, list) else [node.body]
         found = next((inner for inner in walk_scope(body) if isinstance(inner, ast.Yield | ast.YieldFrom)), None)
-        if found is not None and self.function is self.program.root and node is self.source.node:
+        if found is not None and self.function is self.program.root and self.is_whole:
             self.refuse(found, "`yield` cannot be scripted", "append to a list and return it")
         if found is not None and not self.suspends:
             self.refuse(found, "a `yield` that is never reached cannot be scripted", "return iter(())")
 
     def inner_function(self, node: ast.FunctionDef | ast.Lambda, name: str) -> Value:
-        """A `function` node: defaults are evaluated now, the body sees the names around it."""
+        """A `function` node: defaults and annotations are evaluated now, the body sees the names around it."""
         defaults = [self.expression(default) for default in (*node.args.defaults, *filter(None, node.args.kw_defaults))]
+        annotated = list(annotations_of(node))
+        values = [self.annotation(annotation) for _, annotation in annotated]
         parameters = tuple(_parameters(node.args))
-        function = self.builder.node("function", defaults, name=name, parameters=parameters)
+        optional = {"annotations": tuple(name for name, _ in annotated), "doc": docstring(node)}
+        given = {key: value for key, value in optional.items() if value}
+        function = self.builder.node("function", [*defaults, *values], name=name, parameters=parameters, **given)
         block = function.add_block(len(parameters))
-        inner = FunctionCapture(self.program, self.function, self.source, self.builder)
-        inner.scope.nonlocals |= self.scope.nonlocals
         with self.builder.at(block):
-            inner.body(node, block.parameters, self.environment)
+            self._inside().body(node, block.parameters, self.seen_inside(self.class_body))
         return function.result
+
+    def inner_class(self, node: ast.ClassDef) -> Value:
+        """A `class` node: bases and keywords are evaluated now, then the body runs."""
+        inputs, labels = self.arguments(ast.Call(ast.Name(node.name, ast.Load()), node.bases, node.keywords))
+        made = self.builder.node("class", inputs, labels=labels, name=written_name(node))
+        made.result.name = node.name
+        block = made.add_block([UNKNOWN, CELL])
+        inner = self._inside()
+        inner.environment = self.seen_inside(self.class_body)
+        inner.class_body = ClassBody.of(node, made, self.builder.graph)
+        inner.scope.nonlocals = declared(node.body, ast.Nonlocal)
+        inner.written_globals = bound_names(node.body) & inner.class_body.globals
+        with self.builder.at(block):
+            inner.class_statements(node)
+        return made.result
+
+    def _inside(self) -> FunctionCapture:
+        """The capture of what stands inside this."""
+        return FunctionCapture(self.program, self.function, self.source, self.builder)
+
+    def class_statements(self, node: ast.ClassDef) -> None:
+        """Lower the body of a class into the current block."""
+        namespace, cell = self.builder.block.parameters
+        namespace.name, cell.name = "namespace", "__class__"
+        with self.at(node):
+            doc = docstring(node)
+            if doc is not None:
+                self.builder.node("class.store", [namespace, Constant(doc)], results=0, name="__doc__")
+        self.statements(node.body)
+        if not self.builder.ended:
+            self.builder.end("yield")
+
+    def annotation(self, node: ast.expr) -> Value:
+        """The value of an annotation: its text where the module asks for that."""
+        if self.function.__code__.co_flags & annotations.compiler_flag:
+            return Constant(_text_of_annotation(node))
+        return self.expression(node)
 
     def graph_name(self, callee: object, node: ast.Call) -> str | None:
         """The name under which the program holds the graph of a called function, or None for a host call."""
@@ -157,6 +202,31 @@ class FunctionCapture(Statements):
                 name = FunctionCapture.of(self.program, function).run().name
             return name
         return self.program.adopt(callee, graph_of(callee))
+
+
+def annotations_of(node: ast.FunctionDef | ast.Lambda) -> Iterator[tuple[str, ast.expr]]:
+    """The annotations of parameters and result, by name, in the order in which Python evaluates them."""
+    arguments = node.args
+    each = [*arguments.args, *arguments.posonlyargs, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    for argument in each:
+        if argument is not None and argument.annotation is not None:
+            yield argument.arg, argument.annotation
+    if getattr(node, "returns", None) is not None:
+        yield "return", node.returns
+
+
+def docstring(node: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> str | None:
+    """The text that stands first in a definition."""
+    return None if isinstance(node, ast.Lambda) else ast.get_docstring(node, clean=False)
+
+
+def _text_of_annotation(node: ast.expr) -> str:
+    """What the compiler makes of an annotation that is not evaluated."""
+    place = ast.AnnAssign(ast.Name("name", ast.Store()), node, None, 1)
+    module = ast.fix_missing_locations(ast.Module([place], []))
+    namespace: dict[str, dict[str, str]] = {}
+    exec(compile(module, "<annotation>", "exec", annotations.compiler_flag, True), namespace)
+    return namespace["__annotations__"]["name"]
 
 
 def _parameters(arguments: ast.arguments) -> list[Parameter]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from gjit.capture.control import Control
-from gjit.ir.graph import Constant
+from gjit.capture.private_names import written_name
+from gjit.ir.graph import Constant, Value
 
 
 class Statements(Control):
@@ -56,10 +57,16 @@ class Statements(Control):
 
     def lower_FunctionDef(self, node: ast.FunctionDef) -> None:
         decorators = [self.expression(decorator) for decorator in node.decorator_list]
-        function = self.inner_function(node, node.name)
+        self._bind_decorated(node, decorators, self.inner_function(node, written_name(node)))
+
+    def lower_ClassDef(self, node: ast.ClassDef) -> None:
+        decorators = [self.expression(decorator) for decorator in node.decorator_list]
+        self._bind_decorated(node, decorators, self.inner_class(node))
+
+    def _bind_decorated(self, node: ast.FunctionDef | ast.ClassDef, decorators: list[Value], made: Value) -> None:
         for decorator in reversed(decorators):
-            function = self.builder.add("call", [decorator, function])
-        self.bind(node.name, function)
+            made = self.builder.add("call", [decorator, made])
+        self.bind(node.name, made)
 
     def lower_Import(self, node: ast.Import) -> None:
         for alias in node.names:

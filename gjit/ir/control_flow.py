@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gjit.ir import evaluation
+from gjit.ir import class_evaluation, evaluation
 from gjit.ir.deep import Walk
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 
@@ -185,6 +185,32 @@ class ControlFlow:
         frame.bind(node.results, outcome.values)
         return None
 
+    def run_class(self, frame: Frame, node: Node) -> Walk:
+        made = attempt(class_evaluation.ClassMaker, node, *evaluation.arguments_of(node, frame.inputs(node)))
+        if isinstance(made, Outcome):
+            return made
+        block = node.blocks[0]
+        frame.bind(block.parameters, [made.namespace, made.cell])
+        outcome = yield self.run_block(frame, block)
+        if outcome.op != "yield":
+            return outcome
+        result = attempt(made.finish)
+        if isinstance(result, Outcome):
+            return result
+        frame.bind(node.results, [result])
+        return None
+
+    def run_class_load(self, frame: Frame, node: Node) -> Walk:
+        found = attempt(class_evaluation.read_name, frame.read(node.inputs[0]), node.attributes["name"], _END)
+        if isinstance(found, Outcome):
+            return found
+        if found is not _END:
+            frame.bind(node.results, [found])
+            return None
+        if node.blocks:
+            return (yield self._into_results(frame, node, node.blocks[0]))
+        return Outcome("raise", [class_evaluation.unbound_name(node)])
+
     def run_match(self, frame: Frame, node: Node) -> Walk:
         subject, *values = frame.inputs(node)
         *cases, otherwise = node.blocks
@@ -222,6 +248,8 @@ CONTROL = {
     "match": "run_match",
     "invoke": "run_invoke",
     "region": "run_region",
+    "class": "run_class",
+    "class.load": "run_class_load",
 }
 """The method that runs a node with blocks."""
 

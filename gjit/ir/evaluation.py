@@ -171,7 +171,18 @@ def store_captured(slot: CaptureSlot, value: object) -> None:
         slot.namespace.cell_contents = value  # type: ignore[attr-defined]
 
 
-def python_function(name: str, parameters: tuple[Parameter, ...], defaults: list[object], body: Callable) -> Callable:
+def inner_function(node: Node, inputs: list[object], body: Callable) -> Callable:
+    """The Python function of a `function` node: `inputs` are its defaults and annotations."""
+    attributes: Any = node.attributes
+    names = attributes.get("annotations", ())
+    split = len(inputs) - len(names)
+    function = python_function(attributes["name"], attributes["parameters"], inputs[:split], body)
+    function.__annotations__ = dict(zip(names, inputs[split:], strict=True))
+    function.__doc__ = attributes.get("doc")
+    return function
+
+
+def python_function(name: str, parameters: tuple[Parameter, ...], defaults: list[object], body: Callable) -> Any:
     """A Python function with these parameters that calls `body` with one argument for each of them.
 
     `defaults` belong to the parameters that have one, positional ones first.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from gjit.ir import evaluation
+from gjit.ir import class_evaluation, evaluation
 from gjit.ir.control_flow import CONTROL, ControlFlow, Frame, Outcome, attempt
 from gjit.ir.deep import Walk, drive
 from gjit.ir.graph import Block, Graph, Node
@@ -72,7 +72,7 @@ class Interpreter(ControlFlow):
 
     def evaluate(self, node: Node, inputs: list[object], keywords: dict[str, object]) -> object:
         """What the operation of a node gives for the arguments of a call."""
-        own = evaluation.EVALUATED.get(node.op)
+        own = evaluation.EVALUATED.get(node.op) or class_evaluation.EVALUATED.get(node.op)
         if own is not None:
             return own(node, *inputs, **keywords)
         name = str(node.attributes["function"]) if node.op == "library" else node.op
@@ -98,8 +98,7 @@ class Interpreter(ControlFlow):
             inner.bind(block.parameters, arguments)
             return _returned(drive(self.run_block(inner, block)))
 
-        attributes = node.attributes
-        return evaluation.python_function(attributes["name"], attributes["parameters"], frame.inputs(node), body)
+        return evaluation.inner_function(node, frame.inputs(node), body)
 
     def run_comprehension(self, frame: Frame, node: Node) -> object:
         inner = Frame(frame.graph, dict(frame.values))

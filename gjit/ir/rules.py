@@ -121,10 +121,17 @@ def _unpack_results(node: Node) -> str:
     return f"has {expected} results, not {len(node.results)}" if len(node.results) != expected else ""
 
 
-def _function_defaults(node: Node) -> str:
+def _function_inputs(node: Node) -> str:
+    """Defaults, then annotations."""
     parameters: Any = node.attributes["parameters"]
-    expected = sum(parameter.has_default for parameter in parameters)
-    return f"takes {expected} defaults, not {len(node.inputs)}" if len(node.inputs) != expected else ""
+    defaults = sum(parameter.has_default for parameter in parameters)
+    annotations: Any = node.attributes.get("annotations", ())
+    if type(annotations) is not tuple or not all(map(_word, annotations)):
+        return f"has the attribute annotations={annotations!r}, which it cannot have"
+    if len(node.inputs) == defaults + len(annotations):
+        return ""
+    expected = f"{defaults} defaults" + (f" and {len(annotations)} annotations" if annotations else "")
+    return f"takes {expected}, not {len(node.inputs)}"
 
 
 def _pairs(node: Node) -> str:
@@ -169,7 +176,12 @@ RULES: dict[str, NodeRule] = {
     "try": NodeRule(0, 0, 0),
     "with": NodeRule(1, 1, None),
     "match": NodeRule(1, MANY, None, attributes={"patterns": _patterns}),
-    "function": NodeRule(0, MANY, 1, attributes={"name": _text, "parameters": _parameters}, check=_function_defaults),
+    "function": NodeRule(0, MANY, 1, attributes={"name": _text, "parameters": _parameters}, check=_function_inputs),
+    "class": NodeRule(0, MANY, 1, _CALL, {"name": _word}),
+    "class.load": NodeRule(1, 1, 1, attributes={"name": _word}),
+    "class.store": NodeRule(2, 2, 0, attributes={"name": _word}),
+    "class.annotate": NodeRule(2, 2, 0, attributes={"name": _word}),
+    "class.delete": NodeRule(1, 1, 0, attributes={"name": _word}),
     "comprehension": NodeRule(1, 1, 1, attributes={"kind": _one_of("list", "set", "dict", "generator")}),
     "comprehension.for": NodeRule(1, 1, 0),
     "comprehension.if": NodeRule(1, 1, 0),

@@ -146,6 +146,14 @@ def _function(node: Node) -> list[BlockRule]:
     return [BlockRule("body", len(parameters) if isinstance(parameters, Sized) else 0, "return", (1,))]
 
 
+def _class(node: Node) -> list[BlockRule]:
+    return [BlockRule("body", 2)]
+
+
+def _class_load(node: Node) -> list[BlockRule]:
+    return [BlockRule("otherwise", 0, "yield", (1,))] * min(len(node.blocks), 1)
+
+
 def _comprehension(node: Node) -> list[BlockRule]:
     return [BlockRule("clause", 0 if node.op == "comprehension.if" else 1, "yield", (0, 1, 2))]
 
@@ -164,6 +172,8 @@ _RULES: dict[str, Callable[[Node], list[BlockRule]]] = {
     "with": _with,
     "match": _match,
     "function": _function,
+    "class": _class,
+    "class.load": _class_load,
     "comprehension": _comprehension,
     "comprehension.for": _comprehension,
     "comprehension.if": _comprehension,
@@ -181,6 +191,8 @@ _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "with": (("body",), (), ()),
     "match": ((), ("guard", "body"), ("otherwise",)),
     "function": (("body",), (), ()),
+    "class": (("body",), (), ()),
+    "class.load": ((), ("otherwise",), ()),
     "comprehension": (("clause",), (), ()),
     "comprehension.for": (("clause",), (), ()),
     "comprehension.if": (("clause",), (), ()),

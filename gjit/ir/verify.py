@@ -15,6 +15,8 @@ from gjit.ir.rules import RULES, call_problem, problem_of, valid_label
 from gjit.ir.structure import CLAUSES, LOOPS, BlockRule, block_rules, innermost_clause
 
 _CELL_USERS = frozenset({"load", "store", "delete"})
+_CLASS_USERS = frozenset({"class.load", "class.store", "class.annotate", "class.delete"})
+_OWN_NAMES = CLAUSES | {"function", "class"}
 _LEAVING = frozenset({"return", "break", "continue"})
 
 
@@ -125,6 +127,11 @@ class _Verifier:
                 self._fail(f"the cell {_named(value)} is used by `{node.op}`, not by a load, store or delete", node)
         if node.op in _CELL_USERS and not _is_cell(node.inputs[0]):
             self._fail(f"`{node.op}` needs a cell", node)
+        for index, value in enumerate(node.inputs):
+            if _is_namespace(value) and (node.op not in _CLASS_USERS or index):
+                self._fail(f"the namespace {_named(value)} is used by `{node.op}`", node)
+        if node.op in _CLASS_USERS and not _fills(node, node.inputs[0]):
+            self._fail(f"`{node.op}` needs the namespace of the class in whose body it stands", node)
 
     def _references(self, node: Node) -> None:
         """Capture slots and called functions."""
@@ -227,7 +234,7 @@ def _inner_place(node: Node, rule: BlockRule | None, place: _Place) -> _Place:
     """What surrounds a block of `node`, which itself stands at `place`."""
     if node.op == "function":
         return _Place(rule)
-    if node.op in CLAUSES or node.op == "region":
+    if node.op in CLAUSES or node.op in ("region", "class"):
         return _Place(rule, None, False)
     if node.op in LOOPS and rule is not None and rule.name == "body":
         return _Place(rule, node, place.returns)
@@ -249,7 +256,31 @@ def _clause_values(block: Block, rule: BlockRule) -> tuple[int, ...]:
 
 
 def _is_cell(value: Value) -> bool:
-    return isinstance(value.producer, Node) and value.producer.op == "cell"
+    """Whether a value is a variable: of a function, or `__class__`, the second parameter of a class body."""
+    if isinstance(value.producer, Node):
+        return value.producer.op == "cell"
+    return _is_of_class(value) and value.producer.parameters[0] is not value
+
+
+def _is_namespace(value: Value) -> bool:
+    return _is_of_class(value) and value.producer.parameters[0] is value
+
+
+def _is_of_class(value: Value) -> bool:
+    block = value.producer
+    return isinstance(block, Block) and isinstance(block.owner, Node) and block.owner.op == "class"
+
+
+def _fills(node: Node, namespace: Value) -> bool:
+    """Whether a node runs as part of the body of the class whose namespace this is."""
+    if not _is_namespace(namespace):
+        return False
+    block = node.block
+    while block is not namespace.producer:
+        if not isinstance(block.owner, Node) or block.owner.op in _OWN_NAMES:
+            return False
+        block = block.owner.block
+    return True
 
 
 def _named(value: Value) -> str:

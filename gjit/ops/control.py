@@ -48,6 +48,8 @@ table.add(Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee,
 _row("region", in_blocks)
 _row("comprehension", OPAQUE, _comprehension_types)
 _row("function", Effect.ALLOCATES, fixed(FUNCTION))
+for _name in ("class", "class.load", "class.store", "class.annotate", "class.delete"):
+    _row(_name)
 _row("cell", Effect.ALLOCATES, fixed(CELL))
 _row("load", Effect.RAISES | Effect.READS)
 _row("store", Effect.WRITES | Effect.ORDERED)

@@ -238,6 +238,18 @@ class Inference:
         self._loops = loops
         self._simple(node)
 
+    def _class(self, node: Node) -> Walk:
+        """The body runs where it stands; what a metaclass makes of it is unknown."""
+        namespace, cell = node.blocks[0].parameters
+        namespace.type, cell.type = UNKNOWN, CELL
+        yield self._block(node.blocks[0])
+        node.result.type = UNKNOWN
+
+    def _class_load(self, node: Node) -> Walk:
+        for block in node.blocks:
+            yield self._block(block)
+        node.result.type = UNKNOWN
+
     def _invoke(self, node: Node) -> Walk:
         if any(value.type == UNREACHED for value in node.inputs):
             node.result.type = UNREACHED
@@ -258,6 +270,8 @@ _WALKS = {
     "comprehension.for": Inference._comprehension,
     "comprehension.if": Inference._comprehension,
     "function": Inference._function,
+    "class": Inference._class,
+    "class.load": Inference._class_load,
     "invoke": Inference._invoke,
 }
 _RULES: dict[str, Callable[[Inference, Node], list[Type]]] = {

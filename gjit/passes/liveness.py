@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from gjit.ir.analysis import leaves
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.structure import CLAUSES
 from gjit.ops import Effect, effects_of
 from gjit.passes.facts import has_plain_items, has_plain_truth
 
 _SEEN = Effect.RAISES | Effect.WRITES | Effect.ORDERED
-_ALWAYS_KEPT = frozenset({"while", "try", "with", "match", "comprehension", "comprehension.for", "comprehension.if"})
+_ALWAYS_KEPT = frozenset({"while", "try", "with", "match", "class"}) | CLAUSES
 
 
 @dataclass(slots=True, eq=False)

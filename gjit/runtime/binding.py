@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 from collections.abc import Mapping
 
 from gjit.capture.program import Program
 from gjit.errors import GjitError
+from gjit.ir.evaluation import captured
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph
 from gjit.runtime.compiled import Compiled
 from gjit.runtime.entry import signature_text
 
 DEFAULTS, KEYWORD_DEFAULTS, QUALIFIED_NAME, MODULE = "__defaults__", "__kwdefaults__", "__qualname__", "__module__"
+UNBOUND = "__unbound__"
 Captures = dict[str, dict[str, object]]
 
 
@@ -20,17 +23,32 @@ def captures_of(program: Program) -> Captures:
     """What the graphs of a program refer to: by graph, then by the name of the slot.
 
     What a function has besides its graph stands under the names of its attributes: defaults, and the names that
-    messages show.
+    messages show. The names of slots that hold nothing now stand together under `__unbound__`.
     """
     found: Captures = {}
     for name, graph in program.functions.items():
-        found[name] = {slot.name: slot.value for slot in used_slots(graph)}
+        slots = used_slots(graph)
+        unbound = tuple(slot.name for slot in slots if _is_unbound(slot))
+        found[name] = {slot.name: slot.value for slot in slots if slot.name not in unbound}
+        if unbound:
+            found[name][UNBOUND] = unbound
         owner = program.owners.get(name)
         for attribute in (DEFAULTS, KEYWORD_DEFAULTS, QUALIFIED_NAME, MODULE):
             value = getattr(owner, attribute, None)
             if value is not None:
                 found[name][attribute] = value
     return found
+
+
+def _is_unbound(slot: CaptureSlot) -> bool:
+    """Whether a name that is looked up each time means nothing yet."""
+    if slot.guarded or slot.kind is CaptureKind.OBJECT or slot.namespace is None:
+        return False
+    try:
+        captured(slot)
+    except (NameError, ValueError):
+        return True
+    return False
 
 
 def used_slots(graph: Graph) -> list[CaptureSlot]:
@@ -58,9 +76,14 @@ def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tu
 
 def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:
     """A function in whose globals the captured objects are; slots are filled and refer to it."""
-    namespace: dict[str, object] = {"__builtins__": builtins, "__name__": "gjit.bound"}
+    module = str(values.get(MODULE))
+    namespace: dict[str, object] = {"__builtins__": builtins, "__name__": module if module in sys.modules else "gjit"}
+    unbound = values.get(UNBOUND, ())
     used = {id(slot) for slot in used_slots(graph)}
     for slot in graph.captures:
+        if slot.name in unbound:  # type: ignore[operator]
+            slot.namespace = types.CellType() if slot.kind is CaptureKind.CELL else namespace
+            continue
         if slot.name not in values:
             if id(slot) not in used:
                 continue

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CellType
 
@@ -24,6 +25,7 @@ from gjit.ir.types import (
     Type,
 )
 from gjit.ops.names import name_of
+from gjit.scheduler.class_names import has_classes, is_private
 from gjit.scheduler.naming import Names
 from gjit.scheduler.syntax import LOAD, call, load, number
 
@@ -88,7 +90,16 @@ class Bindings:
         self._variables: set[str] = set()
         self._by_id: dict[int, str] = {}
         self._of_slot: dict[int, str] = {}
+        self._has_classes = has_classes(graph)
         self._plain = self._plain_globals()
+        self._hidden: frozenset[str] = frozenset()
+
+    @contextmanager
+    def hiding(self, names: frozenset[str]) -> Iterator[None]:
+        """Print code for which globals and built-ins of these names are hidden: that of a class body."""
+        outer, self._hidden = self._hidden, names
+        yield
+        self._hidden = outer
 
     def reserved(self) -> set[str]:
         """Names that no variable may take: globals that are read plainly, and what has been bound before."""
@@ -107,6 +118,7 @@ class Bindings:
             index
             for index, slot in enumerate(self.graph.captures)
             if slot.kind is CaptureKind.GLOBAL
+            and not (is_private(slot.name) and self._has_classes)
             and (slot.namespace is None or slot.namespace is self.environment.globals)
         }
 
@@ -139,7 +151,7 @@ class Bindings:
 
     def builtin(self, name: str) -> ast.expr:
         """A built-in function by its plain name, unless something else has that name."""
-        if name in self._variables or name in self.environment.globals:
+        if name in self._variables or name in self.environment.globals or name in self._hidden:
             return self.bound(getattr(builtins, name), f"builtin_{name}")
         self.names.taken.add(name)
         return load(name)
@@ -153,7 +165,7 @@ class Bindings:
             return self.bound(slot.value, slot.name)
         if slot.kind is CaptureKind.CELL:
             return load(self.closure_name(index))
-        if index in self._plain:
+        if index in self._plain and slot.name not in self._hidden:
             return load(slot.name)
         if slot.guarded and slot.namespace is None:
             return self.bound(slot.value, slot.name)
@@ -209,6 +221,18 @@ def read_global(namespace: dict[str, object], name: str) -> object:
     if name not in known:
         raise NameError(f"name {name!r} is not defined", name=name)
     return known[name]
+
+
+def read_class_name(namespace: Mapping[str, object], name: str, otherwise: Callable[[], object]) -> object:
+    """What a name is in the body of a class: in the namespace that it fills, else outside.
+
+    >>> read_class_name({"x": 1}, "x", lambda: 2), read_class_name({}, "x", lambda: 2)
+    (1, 2)
+    """
+    try:
+        return namespace[name]
+    except KeyError:
+        return otherwise()
 
 
 def cell_of(slot: CaptureSlot) -> CellType:

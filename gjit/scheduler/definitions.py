@@ -1,4 +1,4 @@
-"""Print inner functions, comprehensions that need statements, and regions."""
+"""Print comprehensions that need statements, and regions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import numpy as np
 
 from gjit.ir.graph import Block, Node, Value
 from gjit.ir.types import ArrayType
-from gjit.scheduler.flow import Flow, function_of
-from gjit.scheduler.lifetimes import release
-from gjit.scheduler.loops import ControlFlow
+from gjit.scheduler.functions import Functions
 from gjit.scheduler.nests import is_nest
 from gjit.scheduler.sizes import leaders, outer_extents
 from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
 
-class Definitions(ControlFlow):
+class Definitions(Functions):
     """Prints everything; `regions` are the region nodes in the order of their numbers."""
 
     def __init__(self, *arguments):
@@ -25,49 +23,12 @@ class Definitions(ControlFlow):
         self.region_names: list[str] = []
         self._collectors: list[tuple[str, str]] = []
         self._statements |= {
-            "function": self._function,
             "comprehension": self._comprehension_statement,
             "comprehension.for": self._clause_for,
             "comprehension.if": self._clause_if,
             "region": self._region,
         }
         self.printers["region"] = self._region_expression
-
-    # Functions
-
-    def function_body(self, block: Block, scope: Node | None, parameters: list[Value]) -> list[ast.stmt]:
-        """The body of a function: declarations, parameters that move, statements."""
-        body: list[ast.stmt] = []
-        names = self.assigned_outside(block)
-        if names:
-            body.append(ast.Nonlocal(names))
-        body.extend(
-            ast.AnnAssign(store(self.variable(cell)), self.bindings.builtin("object"), None, 1)
-            for cell in _unassigned_cells(block, scope, self.flow)
-        )
-        copies = self.names.copies
-        body.extend(assign(store(self.variable(p)), load(copies[p])) for p in parameters if p in copies)
-        for statement in body:
-            self.locate(statement, block.first or block.terminator)
-        self.block(block, body)
-        release(body, self.names.temporaries)
-        if len(body) > 1 and _is_bare_return(body[-1]):
-            body.pop()
-        return body
-
-    def _function(self, node: Node) -> None:
-        name = node.attributes["name"]
-        (result,) = node.results
-        target = self.target(result).id
-        arguments = self.arguments(node.attributes["parameters"], node.inputs)
-        span = self.span_of(node)
-        block = node.blocks[0]
-        body = self.function_body(block, node, block.parameters)
-        self._span = span
-        self.emit(ast.FunctionDef(target, arguments, body or [ast.Pass()], [], None), node)
-        if target != name:
-            place = ast.Attribute(load(target), "__name__", ast.Store())
-            self.emit(assign(place, ast.Constant(name)), node)
 
     # Comprehensions as loops
 
@@ -233,16 +194,3 @@ def _is_only_target(parameter: Value) -> bool:
     return bool(parameter.uses) and all(
         user.op == "setitem" and user.inputs[0] is parameter and count == 1 for user, count in parameter.uses.items()
     )
-
-
-def _unassigned_cells(block: Block, scope: Node | None, flow: Flow) -> list[Value]:
-    """Variables that only get values elsewhere, or never: Python has to be told that they are local."""
-    nodes = [node for node in block.all_nodes() if node.op in ("cell", "store", "delete")]
-    own = [node for node in nodes if function_of(node) is scope]
-    assigned = {flow.resolve(node.inputs[0]) for node in own if node.op != "cell"}
-    return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
-
-
-def _is_bare_return(statement: ast.stmt) -> bool:
-    value = statement.value if isinstance(statement, ast.Return) else None
-    return isinstance(value, ast.Constant) and value.value is None

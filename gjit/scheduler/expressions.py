@@ -120,6 +120,8 @@ class Expressions(Values):
         match node.op:
             case "store":
                 return store(self.variable(node.inputs[0]))
+            case "class.store" | "class.annotate":
+                return store(node.attributes["name"])
             case "setitem":
                 return ast.Subscript(self.value(node.inputs[0]), self.index(node.inputs[1]), ast.Store())
             case "setattr":

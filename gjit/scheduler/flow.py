@@ -39,6 +39,12 @@ def is_inside(node: Node, block: Block) -> bool:
     return True
 
 
+def is_of_class(value: Value) -> bool:
+    """Whether a value is the namespace of a class body, or `__class__`."""
+    block = value.producer
+    return isinstance(block, Block) and isinstance(block.owner, Node) and block.owner.op == "class"
+
+
 def carried_parameters(loop: Node) -> list[Value]:
     """The parameters that stand for the carried values at the head of a loop."""
     parameters = loop.blocks[0].parameters

@@ -10,11 +10,20 @@ from gjit.scheduler.flow import Flow, destinations, passed
 STATEMENTS = frozenset(
     {"setitem", "setattr", "delitem", "delattr", "store", "delete", "capture.store", "unpack", "import"}
     | {"for", "while", "try", "with", "match", "region"}
+    | {"class", "class.store", "class.annotate", "class.delete"}
 )
 """Nodes that Python has no expression for."""
 
-WRITES = frozenset({"setitem", "setattr", "store"})
-_WRITE_OF = {"getitem": "setitem", "getattr": "setattr", "load": "store", "capture": "capture.store"}
+WRITES = frozenset({"setitem", "setattr", "store", "class.store"})
+BINDINGS = ("store", "class.store")
+"""What binds a name: of a function, of a class body."""
+_WRITE_OF = {
+    "getitem": "setitem",
+    "getattr": "setattr",
+    "load": "store",
+    "capture": "capture.store",
+    "class.load": "class.store",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class Folding:
     visited   nodes whose folding has been decided ahead of their turn
     together  for the first of several stores, all of them: `a[i], a[j] = ...`
     updates   augmented assignments, by each of their nodes
+    decorators  for an inner function or class, the calls that are printed as its decorators, the innermost first
     """
 
     folded: set[Value] = field(default_factory=set)
@@ -50,6 +60,12 @@ class Folding:
     visited: set[Node] = field(default_factory=set)
     together: dict[Node, list[Node]] = field(default_factory=dict)
     updates: dict[Node, Update] = field(default_factory=dict)
+    decorators: dict[Node, list[Node]] = field(default_factory=dict)
+
+    def made(self, definition: Node) -> Value:
+        """What the statement that defines an inner function or class binds: what its decorators make of it."""
+        calls = self.decorators.get(definition)
+        return calls[-1].result if calls else definition.result
 
 
 def is_atom(node: Node, graph: Graph) -> bool:
@@ -93,7 +109,7 @@ def update_of(operation: Node) -> Update | None:
     """The augmented assignment that an in-place operation is the middle of, or None."""
     target, result = operation.inputs[0], operation.result
     read = target.producer
-    if not isinstance(read, Node) or read.op not in _WRITE_OF or target.uses != {operation: 1}:
+    if not isinstance(read, Node) or read.op not in _WRITE_OF or read.blocks or target.uses != {operation: 1}:
         return None
     if sum(result.uses.values()) != 1:
         return None

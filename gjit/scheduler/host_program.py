@@ -13,6 +13,7 @@ from gjit.ir.room import with_room
 from gjit.scheduler.bindings import Bindings, Environment, cell_of
 from gjit.scheduler.definitions import Definitions
 from gjit.scheduler.flow import analyse
+from gjit.scheduler.functions import SCOPE
 from gjit.scheduler.liveness import interference
 from gjit.scheduler.naming import name_values
 from gjit.scheduler.stacking import fold
@@ -234,13 +235,20 @@ def _renamed(code: CodeType, name: str, qualified_name: str) -> CodeType:
 
 
 def _requalified(code: CodeType, before: str, after: str) -> CodeType:
-    constants = tuple(
-        _requalified(constant.replace(co_qualname=constant.co_qualname.replace(before, after, 1)), before, after)
-        if isinstance(constant, CodeType)
-        else constant
-        for constant in code.co_consts
-    )
-    return code.replace(co_consts=constants)
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            name = _IN_SCOPE.sub("", constant.co_qualname.replace(before, after, 1))
+            inner = _requalified(constant, before, after)
+            # A class body tells the class its name by a constant.
+            own = tuple(name if each == constant.co_qualname else each for each in inner.co_consts)
+            constants.append(inner.replace(co_qualname=name, co_consts=own))
+        else:
+            constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
+
+
+_IN_SCOPE = re.compile(rf"\.<locals>\.{SCOPE}(_\d+)?(?=\.<locals>\.)")
 
 
 def _identifier(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gjit.ir.graph import Constant, Graph, Node, Value
-from gjit.scheduler.flow import Flow
+from gjit.scheduler.flow import Flow, is_of_class
 from gjit.scheduler.folding import Folding, is_atom
 
 Live = set[Value]
@@ -55,7 +55,7 @@ class Variables:
         return known
 
     def _needs_variable(self, value: Value) -> bool:
-        if isinstance(value, Constant) or value.producer is None:
+        if isinstance(value, Constant) or value.producer is None or is_of_class(value):
             return False
         if isinstance(value.producer, Node) and (value.producer.op == "cell" or is_atom(value.producer, self.graph)):
             return False

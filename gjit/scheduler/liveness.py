@@ -53,6 +53,8 @@ class _Walker(Variables):
             "match": self._match,
             "region": self._region,
             "function": self._function,
+            "class": self._class,
+            "class.load": self._class_load,
             "comprehension": self._comprehension,
             "comprehension.for": self._clause,
             "comprehension.if": self._clause,
@@ -174,7 +176,7 @@ class _Walker(Variables):
         self.define(node.results, after, context.scope)
         start = self.block(body, context.inside(live, node.results, pinned=after))
         entered = body.parameters[0]
-        self.define([entered], start - {entered}, context.scope)
+        self.define({entered} & self.flow.needed, start - {entered}, context.scope)
         self._define_targets(entered, start, context.scope)
         return (start - {entered}) | self.variables(node.inputs)
 
@@ -210,6 +212,19 @@ class _Walker(Variables):
         for parameter in body.parameters:
             self.found.scopes[parameter] = node
         return self._plain(node, live, context) | free
+
+    def _class(self, node: Node, live: Live, context: _Context) -> Live:
+        """The body runs in place, and what it makes are variables of the function around."""
+        after = live - set(node.results)
+        self.define([value for value in node.results if value in self.flow.needed], after, context.scope)
+        start = self.block(node.blocks[0], context.inside(live, pinned=after))
+        return start | self.variables(node.inputs)
+
+    def _class_load(self, node: Node, live: Live, context: _Context) -> Live:
+        before = self._plain(node, live, context)
+        for block in node.blocks:
+            before = before | self.block(block, context.inside(before))
+        return before
 
     def _comprehension(self, node: Node, live: Live, context: _Context) -> Live:
         free = self.variables(self.flow.free.get(node, ()))

@@ -112,7 +112,7 @@ class ControlFlow(Statements):
         kinds = self.condition(type_, "exceptions") if type_.terminator.inputs else None
         exception = handler.parameters[0]
         node = self.folding.targets.get(exception)
-        name = self.variable(node.inputs[0]) if node is not None else self.names.variables.get(exception)
+        name = self.target_of(node).id if node is not None else self.names.variables.get(exception)
         if name is not None and kinds is None:
             kinds = self.bindings.builtin("BaseException")
         statements = self.block(handler) or [ast.Pass()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import ArrayType
+from gjit.scheduler.class_names import bound_in, classes_in, is_private, printed_in, variables_of
 from gjit.scheduler.flow import Flow
 from gjit.scheduler.interference import Interference
 
@@ -55,6 +56,7 @@ class _Variable:
     hint: str
     is_fixed: bool = False
     is_exclusive: bool = False
+    forbidden: set[str] = field(default_factory=set)
 
     def conflicts_with(self, other: _Variable) -> bool:
         return not self.edges.isdisjoint(other.members)
@@ -66,9 +68,12 @@ def name_values(block: Block, flow: Flow, found: Interference, reserved: set[str
     moves = list(_moves(block, flow))
     variables = _variables(block, found)
     fixed = _fixed_names(block, found)
+    classes = classes_in(block)
+    _forbid(classes, variables, flow)
     _merge(moves, variables, fixed)
-    names = Names(taken=set(reserved))
-    _assign(variables, fixed, found, names, reserved)
+    names = Names(taken=set(reserved).union(*map(bound_in, classes)))
+    names.variables.update((made.blocks[0].parameters[1], "__class__") for made in classes)
+    _assign(variables, fixed, found, names, reserved, has_classes=bool(classes))
     names.temporaries = {
         names.variables[value] for value in names.variables if _is_temporary_array(variables.get(value))
     }
@@ -164,6 +169,7 @@ def _merge(moves: list[tuple[Value, Value]], variables: dict[Value, _Variable], 
         if (left.hint and right.hint and left.hint != right.hint) or left.conflicts_with(right):
             continue
         left.members |= right.members
+        left.forbidden |= right.forbidden
         left.edges |= right.edges
         left.hint = left.hint or right.hint
         left.is_fixed |= right.is_fixed
@@ -171,12 +177,29 @@ def _merge(moves: list[tuple[Value, Value]], variables: dict[Value, _Variable], 
             variables[value] = left
 
 
-def _assign(variables, fixed, found: Interference, names: Names, reserved: set[str]) -> None:
+def _forbid(classes: list[Node], variables: dict[Value, _Variable], flow: Flow) -> None:
+    """What the body of a class names itself cannot have the name of something in the class, nor can what is used to
+    make the class have its name: the class may get that in a scope of its own."""
+    for made in classes:
+        bound = bound_in(made)
+        for value in map(flow.resolve, printed_in(made)):
+            if value in variables:
+                variables[value].forbidden |= bound
+        for value in [*map(flow.resolve, made.inputs), *flow.free.get(made, ())]:
+            if value in variables and value not in variables_of(made):
+                variables[value].forbidden.add(made.attributes["name"])
+
+
+def _assign(
+    variables, fixed, found: Interference, names: Names, reserved: set[str], *, has_classes: bool = False
+) -> None:
     by_name: dict[str, list[_Variable]] = {}
     done: set[_Variable] = set()
 
     def settle(variable: _Variable, candidates: Iterable[str]) -> str | None:
         for name in candidates:
+            if name in variable.forbidden or (has_classes and is_private(name)):
+                continue
             others = by_name.setdefault(name, [])
             if any(variable.conflicts_with(other) or _excludes(variable, other, found) for other in others):
                 continue
@@ -198,6 +221,7 @@ def _assign(variables, fixed, found: Interference, names: Names, reserved: set[s
     for variable in sorted(dict.fromkeys(variables.values()), key=_is_temporary):
         if variable not in done:
             hint = variable.hint or _description(next(iter(variable.members)))
+            hint = hint.lstrip("_") or "value" if has_classes and is_private(hint) else hint
             forbidden = reserved if variable.hint else reserved | RESERVED
             settle(variable, (name for name in _numbered(hint) if name not in forbidden))
 

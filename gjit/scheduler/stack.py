@@ -53,14 +53,18 @@ class Stack:
             self.folding.folded.add(value)
             if self.use_count(value) > 1 or self.keeps_name(value):
                 self.folding.shared.add(value)
-        used = set(node.inputs)
+        used = {*node.inputs, *self._decorators(node)}
         self.spill(stack, single, [value for value in stack if value in used])
 
     def _operands(self, node: Node) -> list[Value]:
         update = self.folding.updates.get(node)
         if update is not None and node is update.write:
             return [update.operation.result]
-        return evaluation_order(node, self.flow)
+        return [*self._decorators(node), *evaluation_order(node, self.flow)]
+
+    def _decorators(self, node: Node) -> list[Value]:
+        """What is called with an inner function or class, in the order in which it is written above it."""
+        return [call.inputs[0] for call in reversed(self.folding.decorators.get(node, ()))]
 
     def _may_stand_in(self, node: Node, value: Value) -> bool:
         """Python allows no `:=` in the iterable of a comprehension."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.scheduler.flow import Flow, is_inside, passed
-from gjit.scheduler.folding import STATEMENTS, WRITES, Folding, is_atom, is_same
+from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES, Folding, is_atom, is_same
 from gjit.scheduler.stack import Broken, Spilled
 from gjit.scheduler.syntax import BINARY, IN_PLACE, has_weak_type
 from gjit.scheduler.targets import Targets, first_node
@@ -35,6 +35,7 @@ class _Stacker(Targets):
     def __init__(self, graph: Graph, flow: Flow, disabled: set[Node]):
         super().__init__(graph, flow, disabled)
         self._failed: set[Block] = set()  # blocks that cannot be one expression
+        self._in_class = False  # where Python allows no `:=` in a comprehension
         self._nested_of: dict[str, Callable[[Node], bool]] = {
             "if": self._nested_if,
             "and": self._nested_boolean,
@@ -46,6 +47,8 @@ class _Stacker(Targets):
             "match": self._nested_match,
             "region": self._nested_region,
             "function": self._nested_function,
+            "class": self._nested_class,
+            "class.load": self._nested_class_load,
             "comprehension": self._nested_comprehension,
         }
 
@@ -102,6 +105,8 @@ class _Stacker(Targets):
             used = self.flow.free.get(node, ())
             first = stack[-1:] if node.op in ("if", "and", "or") and stack[-1:] == node.inputs[:1] else []
             self.spill(stack, single, [value for value in stack if value in used and value not in first])
+        if node.op in ("function", "class") and not inline and not single:
+            self.decorate(node)
         self.consume(node, stack, single)
         if node.op in ("comprehension.for", "comprehension.if"):
             self._clause(node, stack)
@@ -115,8 +120,8 @@ class _Stacker(Targets):
             raise Spilled
         if node.op == "unpack":
             self.absorb_results(node, node.next)
-        elif node.op == "function" and node.result.uses:
-            self.absorb(node.result, node.next, ("store",))
+        elif node.op in ("function", "class"):
+            self.absorb_definition(node)
 
     def _nested(self, node: Node) -> bool:
         """Fold the blocks of a node; whether the node can be printed as an expression."""
@@ -158,14 +163,14 @@ class _Stacker(Targets):
 
     def _nested_for(self, node: Node) -> bool:
         body = node.blocks[0]
-        self.absorb(body.parameters[0], first_node(body), ("store", "unpack"))
+        self.absorb(body.parameters[0], first_node(body), (*BINDINGS, "unpack"))
         for block in node.blocks:
             self.statements(block)
         return False
 
     def _nested_with(self, node: Node) -> bool:
         body = node.blocks[0]
-        self.absorb(body.parameters[0], first_node(body), ("store", "unpack"))
+        self.absorb(body.parameters[0], first_node(body), (*BINDINGS, "unpack"))
         self.statements(body)
         return False
 
@@ -182,12 +187,12 @@ class _Stacker(Targets):
     def _absorb_exception(self, handler: Block) -> None:
         """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
         exception = handler.parameters[0]
-        if not self.absorb(exception, first_node(handler), ("store",)):
+        if not self.absorb(exception, first_node(handler), BINDINGS):
             return
-        cell, last = self.folding.targets[exception].inputs[0], handler.last
+        bound, last = self.folding.targets[exception], handler.last
         cleared = last.previous
-        is_cleared = cleared is not None and cleared.op == "store" and is_same(cleared.inputs[1], Constant(None))
-        if is_cleared and last.op == "delete" and last.inputs[0] is cell is cleared.inputs[0]:
+        is_cleared = cleared is not None and _binds_same(cleared, bound) and is_same(cleared.inputs[1], Constant(None))
+        if is_cleared and last.op in ("delete", "class.delete") and _binds_same(last, bound):
             self.folding.absorbed.update((cleared, last))
 
     def _nested_match(self, node: Node) -> bool:
@@ -212,17 +217,37 @@ class _Stacker(Targets):
         return False
 
     def _nested_function(self, node: Node) -> bool:
-        if node.attributes["name"] == "<lambda>" and self.expression(node.blocks[0]):
+        if node.attributes["name"] == "<lambda>" and self._is_lambda(node.blocks[0]):
             return True
-        self.statements(node.blocks[0])
+        self._body(node.blocks[0], False)
         return False
+
+    def _is_lambda(self, block: Block) -> bool:
+        outer, self._in_class = self._in_class, False
+        try:
+            return self.expression(block)
+        finally:
+            self._in_class = outer
+
+    def _nested_class(self, node: Node) -> bool:
+        self._body(node.blocks[0], True)
+        return False
+
+    def _body(self, block: Block, is_class: bool) -> None:
+        """Fold the body of an inner function or class."""
+        outer, self._in_class = self._in_class, is_class
+        self.statements(block)
+        self._in_class = outer
+
+    def _nested_class_load(self, node: Node) -> bool:
+        return all(map(self.expression, node.blocks))
 
     def _nested_comprehension(self, node: Node) -> bool:
         clause = node.blocks[0]
         before = self.snapshot()
         if clause not in self._failed:
             self._absorb_item(clause)
-            if self.expression(clause, sharing=_last_op(clause) != "comprehension.for"):
+            if self.expression(clause, sharing=self._may_share(clause)):
                 return True
         self.restore(before)
         self._statement_clauses(clause)
@@ -246,8 +271,11 @@ class _Stacker(Targets):
         self.spill(stack, self._in_expression(node), stack)
         if not self._in_expression(node):
             self.statements(clause)
-        elif not self.expression(clause, sharing=_last_op(clause) != "comprehension.for"):
+        elif not self.expression(clause, sharing=self._may_share(clause)):
             raise Spilled
+
+    def _may_share(self, clause: Block) -> bool:
+        return _last_op(clause) != "comprehension.for" and not self._in_class
 
     def _in_expression(self, node: Node) -> bool:
         """Whether the comprehension around a clause is being folded into one expression."""
@@ -260,6 +288,12 @@ class _Stacker(Targets):
 def _is_in_place(node: Node) -> bool:
     """Whether an augmented operation has to stay a statement: on numbers it is the plain operation."""
     return node.op in IN_PLACE and not has_weak_type(node.inputs[0])
+
+
+def _binds_same(node: Node, bound: Node) -> bool:
+    """Whether a node binds or deletes the variable that `bound` binds."""
+    is_binding = node.op in ("store", "delete", "class.store", "class.delete")
+    return is_binding and node.inputs[0] is bound.inputs[0] and node.attributes == bound.attributes
 
 
 def _last_op(block: Block) -> str:

@@ -120,6 +120,8 @@ class Statements(Expressions):
                 target = ast.Subscript(self.value(node.inputs[0]), self.index(node.inputs[1]), ast.Del())
             case "delattr":
                 target = ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], ast.Del())
+            case "class.delete":
+                target = ast.Name(node.attributes["name"], ast.Del())
             case _:
                 target = ast.Name(self.variable(node.inputs[0]), ast.Del())
         self.emit(ast.Delete([target]), node)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from gjit.ir.graph import Block, Node, Value
+from gjit.scheduler.class_names import mangled_in
 from gjit.scheduler.flow import function_of
-from gjit.scheduler.folding import STATEMENTS, WRITES
+from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES
 from gjit.scheduler.stack import Spilled, Stack
 
 
@@ -34,9 +35,28 @@ class Targets(Stack, ABC):
         for value in unpack.results:
             if following is None or any(other in following.inputs for other in unpack.results if other is not value):
                 continue
-            if self.absorb(value, following, ("store", "unpack", "setitem", "setattr")):
+            if self.absorb(value, following, ("unpack", *WRITES)):
                 following = self._after(following)
         return following
+
+    def decorate(self, definition: Node) -> None:
+        """Print the calls that take a new function or class, one after the other, as its decorators."""
+        calls: list[Node] = []
+        made = definition
+        while (call := made.next) is not None and _decorates(call, made) and call not in self.folding.updates:
+            calls.append(call)
+            made = call
+        while calls and not _has_name(calls[-1].result, definition):
+            calls.pop()
+        if calls:
+            self.folding.decorators[definition] = calls
+            self.folding.absorbed.update(calls)
+
+    def absorb_definition(self, definition: Node) -> None:
+        """Print the store of a new function or class as the name of its definition."""
+        value = self.folding.made(definition)
+        if value.uses:
+            self.absorb(value, value.producer.next, BINDINGS)
 
     def _after(self, node: Node) -> Node | None:
         """The next node that still prints something at its own place."""
@@ -100,6 +120,22 @@ class Targets(Stack, ABC):
         self.folding.named[value] = node
         self.folding.absorbed.add(node)
         return True
+
+
+def _decorates(node: Node, made: Node) -> bool:
+    """Whether a node is a call of something with the value that was just made, which nothing else uses."""
+    value = made.result
+    return node.op == "call" and node.inputs[1:] == [value] and not node.labels and value.uses == {node: 1}
+
+
+def _has_name(value: Value, definition: Node) -> bool:
+    """Whether a value goes to the variable that a definition itself would be bound to."""
+    name, following = definition.attributes["name"], value.producer.next
+    if following is not None and value.uses == {following: 1} and following.op in BINDINGS:
+        variable = following.inputs[0].producer if following.op == "store" else following
+        bound = variable.attributes["name"]
+        return bound == name or (following.op == "class.store" and bound == mangled_in(following, name))
+    return value.name == name
 
 
 def first_node(block: Block) -> Node | None:

@@ -48,7 +48,7 @@ class Values:
             "suspend": lambda node: ast.Yield(self.value(node.inputs[0])),
             "suspend.from": lambda node: ast.YieldFrom(self.value(node.inputs[0])),
             "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
-            "invoke": lambda node: self._called(self.bindings.function(node.attributes["function"]), node),
+            "invoke": lambda node: self.called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),
             "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], LOAD),
             "getitem": self._subscript,
@@ -132,10 +132,14 @@ class Values:
     # Calls
 
     def _call(self, node: Node) -> ast.expr:
+        return self.called(self.callee(node), node, skip=1)
+
+    def callee(self, node: Node) -> ast.expr:
+        """What a `call` node calls."""
         callee = self._unusual(node.inputs[0])
         if self.bindings.environment.calls_natively(node):
-            return self._called(callee, node, skip=1)
-        return self._called(call(self.bindings.helper("scripted"), callee), node, skip=1)
+            return callee
+        return call(self.bindings.helper("scripted"), callee)
 
     def _known(self, name: str, node: Node) -> ast.expr:
         """A call of a function of the op table: as a method where that is the same."""
@@ -144,13 +148,14 @@ class Values:
         receiver = self.flow.resolve(node.inputs[0]) if node.inputs and node.label(0) == "" else None
         method = method_name(node, row, receiver)
         if method:
-            return self._called(ast.Attribute(self.value(node.inputs[0]), method, LOAD), node, skip=1)
+            return self.called(ast.Attribute(self.value(node.inputs[0]), method, LOAD), node, skip=1)
         if module == "builtin":
-            return self._called(self.bindings.builtin(plain), node)
+            return self.called(self.bindings.builtin(plain), node)
         function = object_named(name) if row is None or row.function is None else row.function
-        return self._called(self.bindings.bound(function, name), node)
+        return self.called(self.bindings.bound(function, name), node)
 
-    def _called(self, function: ast.expr, node: Node, *, skip: int = 0) -> ast.Call:
+    def called(self, function: ast.expr, node: Node, *, skip: int = 0) -> ast.Call:
+        """A call of `function` with the inputs of a node, but for the first `skip`."""
         arguments: list[ast.expr] = []
         keywords: list[ast.keyword] = []
         labels = node.labels or ("",) * len(node.inputs)
