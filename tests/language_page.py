@@ -56,6 +56,14 @@ def is_slice_of_several_axes(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)
 
 
+def defines_class_inside(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and any(isinstance(statement, ast.ClassDef) for statement in node.body)
+
+
+def is_decorated(node: ast.AST) -> bool:
+    return bool(getattr(node, "decorator_list", ()))
+
+
 CONSTRUCTS: dict[str, dict[str, Predicate]] = {
     "Statements": {
         "`if`, `elif`, `else`": kind(ast.If),
@@ -82,6 +90,8 @@ CONSTRUCTS: dict[str, dict[str, Predicate]] = {
         "assignment to an index or slice": stores(ast.Subscript),
         "unpacking with a starred name": stores(ast.Starred),
         "inner functions": kind(ast.FunctionDef),
+        "classes, in any form": defines_class_inside,
+        "decorators": is_decorated,
     },
     "Expressions": {
         "arithmetic": kind(ast.BinOp),

@@ -40,9 +40,7 @@ class ClassBody:
         namespace, cell = made.blocks[0].parameters
         bound = frozenset(class_names(node))
         fleeting, hidden = frozenset(_deleted(node)), frozenset(declared(node.body, ast.Global))
-        return cls(
-            namespace, cell, bound, hidden, is_plain(made, graph), _fleeting=fleeting
-        )
+        return cls(namespace, cell, bound, hidden, is_plain(made, graph), _fleeting=fleeting)
 
     def stored(self, name: str, *, always: bool) -> None:
         """Note that a name was bound; `always` says that this statement surely runs."""
@@ -52,7 +50,9 @@ class ClassBody:
 
 def _deleted(node: ast.ClassDef) -> set[str]:
     found = {inner.id for inner in walk_scope(node.body) if isinstance(inner, ast.Name) and _is_deleted(inner)}
-    return found | {inner.name for inner in walk_scope(node.body) if isinstance(inner, ast.ExceptHandler) and inner.name}
+    return found | {
+        inner.name for inner in walk_scope(node.body) if isinstance(inner, ast.ExceptHandler) and inner.name
+    }
 
 
 def _is_deleted(node: ast.Name) -> bool:

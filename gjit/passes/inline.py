@@ -28,7 +28,8 @@ def inline(graph: Graph) -> bool:
 
     Left alone are functions with control flow, inner functions or variables that are cells, functions of another
     file (a generated function has the lines of one file), calls that use defaults, spreads or variadic parameters,
-    and recursion. So are functions that call unknown objects, which may ask who called them.
+    and recursion. So are functions that call unknown objects, which may ask who called them, and those that read
+    private names of objects, which mean others inside a class.
 
     NumPy may compute a sum into an operand that has no name, and a parameter or local of the function is a name while
     the function runs: such values get it, behind the name of the function and a dot. What the function returns has no
@@ -78,6 +79,11 @@ def inline(graph: Graph) -> bool:
     return changed
 
 
+def _is_private(name: str) -> bool:
+    """Whether a name would mean another one in a class, where the call may stand."""
+    return name.startswith("__") and not name.endswith("__")
+
+
 def _may_inline(graph: Graph, callee: Graph) -> bool:
     if callee.block.terminator is None or callee.block.terminator.op != "return":
         return False
@@ -86,6 +92,8 @@ def _may_inline(graph: Graph, callee: Graph) -> bool:
         if count >= LARGEST or node.blocks or node.op in _LEFT_ALONE:
             return False
         if node.op == "call" and not _calls_array_method(node):
+            return False
+        if node.op in ("getattr", "setattr", "delattr") and _is_private(str(node.attributes["name"])):
             return False
         if node.span is not None and file not in (None, node.span.file):
             return False

@@ -78,6 +78,7 @@ class DynamicCalls:
         self._compiled: dict[types.FunctionType, HasEntry | None] = {}
         self._closures: collections.deque[types.FunctionType] = collections.deque()
         self._constructors: dict[type, functools.partial] = {}
+        self._local_classes: collections.deque[type] = collections.deque()
         self.scripted = self._fast_path()
 
     def _fast_path(self) -> Callable[[object], Any]:
@@ -128,10 +129,10 @@ class DynamicCalls:
         return function
 
     def _remember(self, function: types.FunctionType, compiled: HasEntry | None) -> HasEntry | None:
-        """Keep what was found. Closures over data are only kept while they are among the newest: a program may make
-        them without end, and each keeps its arrays."""
+        """Keep what was found. Closures over data, and what `dataclass` puts into local classes, are only kept while
+        they are among the newest: a program may make them without end, and each keeps its arrays or its class."""
         self._compiled[function] = compiled
-        if _holds_data(function):
+        if _holds_data(function) or (compiled is None and "<locals>" in function.__qualname__):
             self._closures.append(function)
             if len(self._closures) > MOST_CLOSURES:
                 self._compiled.pop(self._closures.popleft(), None)
@@ -171,6 +172,10 @@ class DynamicCalls:
         if not _is_plain_class(cls):
             return cls
         constructor = self._constructors[cls] = functools.partial(self._construct, cls)
+        if "<locals>" in cls.__qualname__:  # a program may make such classes without end
+            self._local_classes.append(cls)
+            if len(self._local_classes) > MOST_CLOSURES:
+                self._constructors.pop(self._local_classes.popleft(), None)
         return constructor
 
     def _construct(self, cls: type, /, *arguments: object, **keywords: object) -> object:
@@ -183,8 +188,10 @@ class DynamicCalls:
 
 
 def _is_plain_class(cls: type) -> bool:
-    """Whether making an instance is `__new__` and an `__init__` that the user wrote."""
-    return type(cls) is type and type(cls.__init__) is types.FunctionType and is_user_class(cls)
+    """Whether making an instance is `__new__` and an `__init__` that the user wrote, which no host program made."""
+    if type(cls) is not type or type(cls.__init__) is not types.FunctionType:
+        return False
+    return id(cls.__init__.__code__) not in generated and is_user_class(cls)
 
 
 def _holds_data(function: types.FunctionType) -> bool:

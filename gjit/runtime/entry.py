@@ -17,7 +17,7 @@ from gjit import settings
 from gjit.ir.graph import CaptureKind, CaptureSlot, Parameter, ParameterKind
 from gjit.runtime.dynamic import register_generated
 from gjit.runtime.plan import Plan
-from gjit.runtime.signature import ArrayKey, Key
+from gjit.runtime.signature import HEAP_TYPE, ArrayKey, Key, LocalKey
 from gjit.scheduler.bindings import read_global
 from gjit.scheduler.host_program import compile_host_program
 
@@ -59,6 +59,8 @@ class _Writer:
         return " and ".join(self._check(*pair) for pair in zip(self.names, key, strict=True)) or "True"
 
     def _check(self, name: str, element: object) -> str:
+        if isinstance(element, LocalKey):
+            return f"type({name}).__flags__ & {HEAP_TYPE}"
         if not isinstance(element, ArrayKey):
             return f"type({name}) is {self.name('type', element)}"
         array = self.name("ndarray", np.ndarray)

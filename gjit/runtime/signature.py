@@ -20,13 +20,26 @@ class ArrayKey:
     rank: int
 
 
+@dataclass(frozen=True, slots=True)
+class LocalKey:
+    """An instance of a class that a function made. A program may make such classes without end, and what holds for
+    one of them holds for the next, so nothing more is known."""
+
+
 def key_of(values: list[object]) -> Key:
     """The signature of the arguments; extents and values are no part of it."""
     return tuple(_key(value) for value in values)
 
 
 def _key(value: object) -> object:
-    return ArrayKey(value.dtype, value.ndim) if type(value) is np.ndarray else type(value)
+    kind = type(value)
+    if kind is np.ndarray:
+        return ArrayKey(value.dtype, value.ndim)
+    return LocalKey() if _is_local(kind) else kind
+
+
+def _is_local(kind: type) -> bool:
+    return bool(kind.__flags__ & HEAP_TYPE) and "<locals>" in kind.__qualname__
 
 
 def types_of(values: list[object]) -> list[Type]:
@@ -36,15 +49,17 @@ def types_of(values: list[object]) -> list[Type]:
 
 def _type(value: object) -> Type:
     kind = type(value)
+    if _is_local(kind):
+        return UNKNOWN
     if kind is tuple:
         return TupleType(None)
     known = type_of(value)
-    if known == UNKNOWN and kind.__flags__ & _HEAP_TYPE and not isinstance(value, type):
+    if known == UNKNOWN and kind.__flags__ & HEAP_TYPE and not isinstance(value, type):
         return InstanceType(f"{kind.__module__}.{kind.__qualname__}")
     return known
 
 
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement
 
 
 def describe(key: Key) -> str:
@@ -53,6 +68,8 @@ def describe(key: Key) -> str:
     for element in key:
         if isinstance(element, ArrayKey):
             parts.append(f"{element.dtype}[{element.rank}]")
+        elif isinstance(element, LocalKey):
+            parts.append("object")
         else:
             parts.append(element.__name__)
     return ", ".join(parts)

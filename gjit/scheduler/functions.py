@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gjit.ir.graph import Block, Constant, Node, Value
+from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.bindings import read_class_name
 from gjit.scheduler.class_names import assigned_in, bound_in, mangled
 from gjit.scheduler.flow import Flow, function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
-from gjit.scheduler.syntax import LOAD, assign, call, load, store
+from gjit.scheduler.syntax import assign, call, load, store
 
 SCOPE = "gjit_scope"
 """The name of functions that only keep a definition apart; names of what they hold do not show them."""

@@ -37,13 +37,6 @@ def lists_locals(x):
     return locals()
 
 
-def defines_class(x):
-    class Inner:
-        pass
-
-    return Inner
-
-
 def except_group(x):
     try:
         y = x[0]
@@ -60,7 +53,6 @@ REFUSED = [
     (evaluates, "`eval` cannot be scripted", "call the function", 'eval("x + 1")'),
     (executes, "`exec` cannot be scripted", "write the statements", 'exec("y = x")'),
     (lists_locals, "`locals` cannot be scripted", "name the local", "locals()"),
-    (defines_class, "a class cannot be defined", "module level", "class Inner:"),
     (except_group, "`except*` cannot be scripted", "use `except`", "try:"),
 ]
 
