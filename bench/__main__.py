@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import call_cost, capture_time, elementwise, examples, import_time
+from bench import call_cost, capture_time, elementwise, examples, import_time, loop_nests
 from bench.harness import Measurement, Options, note
 from bench.report import HEADER, line, write_json, write_plots
 
@@ -17,6 +17,7 @@ WORKLOADS = {
     "capture_time": capture_time,
     "elementwise": elementwise,
     "examples": examples,
+    "loop_nests": loop_nests,
 }
 
 

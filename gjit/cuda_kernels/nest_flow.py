@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from gjit.cuda_kernels.nest_values import MOST_EXTENT, Refused
@@ -25,6 +25,16 @@ class Held:
 
     result: Value
     value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compare:
+    """`result` is the truth of `left < right`, or of `left > right`, as `name` says."""
+
+    result: Value
+    name: str
+    left: Value
+    right: Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +62,7 @@ class Advance:
     result: Value
 
 
-Step = Node | Bind | Held | Begin | Item | Advance
+Step = Node | Bind | Held | Compare | Begin | Item | Advance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +161,27 @@ class _Scope:
         return _Scope(self.graph, (*self.loops, loop), self.returns, self.callers)
 
 
+_EXTREMES = {"builtin.min": "lt", "builtin.max": "gt"}
+
+
+def _has_several_types(node: Node) -> bool:
+    return len(node.inputs) > 1 and not any(node.labels) and len({value.type for value in node.inputs}) > 1
+
+
 class _Lowering:
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
+        self._handlers: dict[str, Callable[[Node, Piece, _Scope], Piece]] = {
+            "region": self._region,
+            "if": self._if,
+            "and": self._boolean,
+            "or": self._boolean,
+            "for": self._for,
+            "while": self._while,
+            "invoke": self._invoke,
+            "capture": self._capture,
+            **dict.fromkeys(_EXTREMES, self._extreme),
+        }
 
     def piece(self, parameters: Iterable[Value] = ()) -> Piece:
         made = Piece(len(self.pieces), list(parameters))
@@ -163,8 +191,8 @@ class _Lowering:
     def block(self, block: Block, piece: Piece, scope: _Scope) -> Piece:
         """Add the nodes of a block; the piece in which the last of them stands."""
         for node in block:
-            handler = getattr(self, f"_{node.op}", None) if node.blocks or node.op in ("invoke", "capture") else None
-            if handler is None:
+            handler = self._handlers.get(node.op)
+            if handler is None or (node.op in _EXTREMES and not _has_several_types(node)):
                 piece.steps.append(node)
             else:
                 piece = handler(node, piece, scope)
@@ -212,7 +240,7 @@ class _Lowering:
             self.finish(block, start, scope, after)
         return after
 
-    def _and(self, node: Node, piece: Piece, scope: _Scope) -> Piece:
+    def _boolean(self, node: Node, piece: Piece, scope: _Scope) -> Piece:
         after, right = self.piece(node.results), self.piece()
         shortcut = Jump(after, (node.inputs[0],))
         is_and = node.op == "and"
@@ -220,7 +248,16 @@ class _Lowering:
         self.finish(node.blocks[0], right, scope, after)
         return after
 
-    _or = _and
+    def _extreme(self, node: Node, piece: Piece, scope: _Scope) -> Piece:
+        """`min` and `max` of operands of several types: which one it is decides the type of what comes after."""
+        best, *rest = node.inputs
+        for place, other in enumerate(rest):
+            result = node.result if place == len(rest) - 1 else Value()
+            after, truth = self.piece([result]), Value()
+            piece.steps.append(Compare(truth, _EXTREMES[node.op], other, best))
+            piece.end = Branch(truth, Jump(after, (other,)), Jump(after, (best,)))
+            piece, best = after, result
+        return piece
 
     def _for(self, node: Node, piece: Piece, scope: _Scope) -> Piece:
         body, otherwise = node.blocks

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from gjit.cuda_kernels.nest_flow import Advance, Begin, Bind, Branch, End, Finish, Held, Item, Jump, Piece, Step, Turn
+from gjit.cuda_kernels.nest_flow import (
+    Advance,
+    Begin,
+    Bind,
+    Branch,
+    Compare,
+    End,
+    Finish,
+    Held,
+    Item,
+    Jump,
+    Piece,
+    Step,
+    Turn,
+)
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, ScalarType
 
@@ -10,7 +24,7 @@ from gjit.ir.types import PYTHON_NUMBERS, ScalarType
 def results_of(step: Step) -> list[Value]:
     """The values that a step makes."""
     match step:
-        case Bind() | Held() | Advance():
+        case Bind() | Held() | Compare() | Advance():
             return [step.result]
         case Begin():
             return [step.count, step.first]
@@ -26,6 +40,8 @@ def inputs_of(step: Step) -> list[Value]:
             return [step.source]
         case Held():
             return []
+        case Compare():
+            return [step.left, step.right]
         case Begin():
             return step.loop.inputs[:1]
         case Item():

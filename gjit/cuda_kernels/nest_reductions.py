@@ -64,10 +64,10 @@ def product(left: Reference, right: Reference, *, writer: Writer) -> Reference:
         return _dot(left, right, writer)
     a, b = in_memory(left, writer), in_memory(right, writer)
     if shapes == (2, 1):
-        return _rows(a, b, writer)
+        return _columns(a, b, writer) if a.unit == 0 else _rows(a, b, writer)
     if shapes == (1, 2):
         turned = View(b.dtype, b.data, b.extents[::-1], b.strides[::-1], 1 - b.unit if b.unit >= 0 else -1, b.base)
-        return _rows(turned, a, writer)
+        return _columns(turned, a, writer) if turned.unit == 0 else _rows(turned, a, writer)
     raise Refused("a product of matrices")
 
 
@@ -82,6 +82,28 @@ def _rows(matrix: View, vector: View, writer: Writer) -> View:
     line = View(matrix.dtype, data, matrix.extents[1:], (stride_of(matrix, 1),), unit, matrix.base)
     found = _dot(line, vector, writer)
     writer.line(f"{element_at(address(made, (row,)), dtype)} = {found.text};")
+    writer.close()
+    return made
+
+
+def _columns(matrix: View, vector: View, writer: Writer) -> View:
+    """A matrix whose columns lie side by side, times a vector: a multiple of each column is added."""
+    dtype = _product_dtype(matrix, vector)
+    kind = c_type(dtype)
+    made = allocated(matrix.extents[:1], dtype, writer)
+    writer.bail(f"{matrix.extents[1]} != {vector.extents[0]}")
+    writer.exact = writer.exact and dtype.kind != "f"
+    writer.floats |= dtype.kind == "f"
+    writer.line(f"for (int64 k = 0; k < {matrix.extents[0]}; ++k) {element_at(address(made, ('k',)), dtype)} = 0;")
+    column = writer.fresh("column")
+    writer.open(f"for (int64 {column} = 0; {column} < {matrix.extents[1]}; ++{column}) {{")
+    writer.line(f"const {kind} factor = {cast_text(element(vector, (column,)), vector.dtype, dtype)};")
+    place = element_at(address(made, ("k",)), dtype)
+    factor = cast_text(element(matrix, ("k", column)), matrix.dtype, dtype)
+    writer.line("INDEPENDENT")
+    writer.line(
+        f"for (int64 k = 0; k < {matrix.extents[0]}; ++k) {place} = np_add({place}, np_multiply({factor}, factor));"
+    )
     writer.close()
     return made
 

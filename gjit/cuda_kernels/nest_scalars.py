@@ -84,8 +84,9 @@ def apply(row: Op, operands: tuple[Scalar, ...], writer: Writer, *, is_operator:
 def loops_of(row: Op, operands: tuple[Scalar, ...]) -> Dtypes:
     """The dtypes of the loop that NumPy takes."""
     types = [type_of(each) for each in operands]
-    if all(type_ == INT for type_ in types):
-        types = [ScalarType(INT64)] * len(types)  # numbers of Python's alone become arrays first
+    if all(each.python for each in operands):  # numbers of Python's alone become arrays first
+        weak = {"bool": BOOL, "int": INT64, "float": FLOAT64}
+        types = [ScalarType(weak[each.python]) for each in operands]
     if not isinstance(row.function, np.ufunc) or len(operands) != row.function.nin or row.function.nout != 1:
         raise Refused(f"`{row.name}`")
     loops = ufunc_dtypes(row.function, types)

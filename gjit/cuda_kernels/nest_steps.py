@@ -8,7 +8,7 @@ import numpy as np
 
 from gjit.cuda_kernels.element import source_line
 from gjit.cuda_kernels.nest_arrays import assign, buffered, elementwise
-from gjit.cuda_kernels.nest_flow import Advance, Begin, Bind, Held, Item, Piece, Step
+from gjit.cuda_kernels.nest_flow import Advance, Begin, Bind, Compare, Held, Item, Piece, Step
 from gjit.cuda_kernels.nest_indexing import EXTENT_BOUNDS
 from gjit.cuda_kernels.nest_iterables import count_of, item_at, ranged
 from gjit.cuda_kernels.nest_library import library_call
@@ -101,6 +101,8 @@ class Steps:
                 writer.values[result] = writer[source]
             case Held(result, value):
                 writer.values[result] = known(value)
+            case Compare(result, name, left, right):
+                writer.settle(result, binary(name, writer[left], writer[right], writer))
             case Begin(loop, count, first):
                 writer.settle(count, count_of(writer[loop.inputs[0]], writer))
                 writer.values[first] = Scalar("(int64)0", INT64, "int", EXTENT_BOUNDS)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gjit.capture.program import Fallback, Program
-from gjit.ir.graph import Node
+from gjit.ir.graph import Graph, Node
 from gjit.ir.types import UNKNOWN, ArrayType
 from gjit.ops.row import Kind, table
 from gjit.report.regions import region_names, short_name
+from gjit.runtime.engines import engine_named
 from gjit.runtime.plan import Plan
 from gjit.scheduler.bindings import is_known_callee
 from gjit.scheduler.fusible import operation_of
 from gjit.scheduler.movable import is_basic_index
+from gjit.scheduler.nests import is_nest, obstacle
 
 _LOOPS = ("for", "while")
 _COMPREHENSIONS = ("comprehension", "comprehension.for")
@@ -46,11 +48,29 @@ def host_reports(plan: Plan, program: Program) -> list[HostReport]:
     refused = {each.function.rpartition(".")[2]: each for each in program.refused.values()}
     found: dict[HostReport, None] = {}
     for function, graph in plan.graphs.items():
-        inside = {inner for node in graph.all_nodes() if node.op == "region" for inner in node.blocks[0]}
+        inside = {inner for node in graph.all_nodes() if node.op == "region" for inner in _nodes_of(node)}
+        nests = plan.graphs if engine_named(plan.engine).make_nest is not None else None
         for node in graph.all_nodes():
             if node not in inside:
-                found.update(dict.fromkeys(_reports(function, node, names, refused)))
+                reports = list(_reports(function, node, names, refused))
+                if nests is not None and node.op in _LOOPS:
+                    reports = [replace(each, reason=f"{each.reason}; {_kept(node, nests, graph)}") for each in reports]
+                found.update(dict.fromkeys(reports))
     return list(found)
+
+
+def _nodes_of(region: Node) -> Iterator[Node]:
+    """What a region holds: everything in a loop nest."""
+    return region.blocks[0].all_nodes() if is_nest(region) else iter(region.blocks[0])
+
+
+def _kept(loop: Node, functions: dict[str, Graph], graph: Graph) -> str:
+    """What keeps a loop from being a nest of native code."""
+    found = obstacle(loop, functions, graph)
+    if found is None:
+        return "it is part of a larger loop"
+    place = "" if found.node is loop or found.node.span is None else f" (line {found.node.span.line})"
+    return f"no loop nest: {found.reason}{place}"
 
 
 def _reports(

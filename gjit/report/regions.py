@@ -11,8 +11,10 @@ from gjit.ir.printer import called_graphs
 from gjit.ir.types import ArrayType
 from gjit.report.sizes import Sizes, end_of
 from gjit.runtime.engines import Region, engine_named
+from gjit.runtime.nest_region import LEAST_ELEMENTS, NestRegion
 from gjit.runtime.plan import Plan
 from gjit.scheduler.fusible import Form, operation_of
+from gjit.scheduler.nests import is_nest
 from gjit.source import Span
 
 
@@ -31,6 +33,8 @@ class RegionReport:
     intermediates       arrays that never exist as a whole when the region runs as one pass, and their bytes together
     colour              in the picture
     launches            how often it has run as one pass, and how often op by op although its arrays were large
+    is_nest             whether it is a loop nest, which runs as native code or, as it was written, on the host
+    refusals            why native code does not run the nest, for each kind of inputs that have come so far
     """
 
     function: str
@@ -49,6 +53,8 @@ class RegionReport:
     colour: str
     launches: int
     fallbacks: int
+    is_nest: bool = False
+    refusals: tuple[str, ...] = ()
 
 
 def region_reports(plan: Plan, sizes: Sizes) -> Iterator[RegionReport]:
@@ -61,7 +67,8 @@ def region_reports(plan: Plan, sizes: Sizes) -> Iterator[RegionReport]:
         for node in graph.all_nodes():
             if node.op == "region":
                 name = names.get(node, f"region {node.attributes['index']}")
-                runs = least_elements(node), running.get(node)
+                least = LEAST_ELEMENTS if is_nest(node) else least_elements(node)
+                runs = least, running.get(node)
                 yield _report(function, name, node, *runs, sizes, colours.get(node, ""))
 
 
@@ -79,25 +86,27 @@ def source_lines(spans: Iterable[Span | None]) -> tuple[str, ...]:
 def _report(
     function: str, name: str, node: Node, least: int | None, region: Region | None, sizes: Sizes, colour: str
 ) -> RegionReport:
-    body = node.blocks[0]
-    between = list(_intermediates(node))
+    body = list(node.blocks[0].all_nodes())[:-1] if is_nest(node) else list(node.blocks[0])
+    between = [] if is_nest(node) else list(_intermediates(node))
     return RegionReport(
         function=function,
         index=node.attributes["index"],
         name=name,
         lines=lines_of(node),
         source=source_lines(inner.span for inner in body),
-        ops=tuple(map(short_name, body)),
+        ops=tuple(short_name(inner) for inner in body if not inner.is_terminator),
         inputs=tuple(map(_typed, node.inputs)),
         outputs=tuple(map(_typed, node.results)),
         least_elements=least,
-        bytes_read=total([sizes.bytes_of(value) for value in _read(node)]),
-        bytes_written=total([*map(sizes.bytes_of, node.results), *_stored(node, sizes)]),
+        bytes_read=None if is_nest(node) else total([sizes.bytes_of(value) for value in _read(node)]),
+        bytes_written=None if is_nest(node) else total([*map(sizes.bytes_of, node.results), *_stored(node, sizes)]),
         intermediates=tuple(name for name, _ in between),
         intermediate_bytes=total([sizes.bytes_of(value) for _, value in between]),
         colour=colour,
         launches=region.tiled if region is not None else 0,
         fallbacks=region.fallbacks if region is not None else 0,
+        is_nest=is_nest(node),
+        refusals=tuple(dict.fromkeys(region.reasons.values())) if isinstance(region, NestRegion) else (),
     )
 
 

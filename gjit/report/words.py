@@ -67,5 +67,9 @@ def ran_text(region: RegionReport) -> str:
     if region.least_elements is None:
         return "runs op by op in place: one pass would gain nothing"
     launches = "1 launch" if region.launches == 1 else f"{region.launches} launches"
+    if region.is_nest:
+        refused = "".join(f"; {reason} keeps it on the host" for reason in region.refusals)
+        so_far = f"so far {launches}, {count(region.fallbacks, 'run')} on the host"
+        return f"a loop nest: runs as native code from {region.least_elements} elements on; {so_far}{refused}"
     so_far = f"so far {launches}, {count(region.fallbacks, 'fallback')}"
     return f"runs as one pass from {region.least_elements} elements on, below op by op in place; {so_far}"
