@@ -88,6 +88,13 @@ class Program:
             return True
         return (id(resolved.namespace), resolved.name) in self.loads
 
+    def note_written(self, resolved: Resolved) -> None:
+        """A function of the program assigns a variable of the function around it, which others may read."""
+        key = id(resolved.namespace), resolved.name
+        if key not in self.loads:
+            self.loads |= {key}
+            raise CaptureAgain
+
     def note_host_call(self) -> None:
         if not self.has_host_calls:
             self.has_host_calls = True

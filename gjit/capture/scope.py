@@ -67,6 +67,8 @@ def _conditional_walrus(body: list) -> set[str]:
                 parts = [node.body, node.orelse]
             case ast.Compare():
                 parts = node.comparators[1:]
+            case ast.Match():
+                parts = [each.guard for each in node.cases if each.guard is not None]
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 parts = [node]
             case _:

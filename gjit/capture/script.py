@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterator
 
 from gjit.capture.class_body import ClassBody
-from gjit.capture.names import bound_names, declared, parameter_names, walk_scope
+from gjit.capture.names import bound_names, declared, parameter_names, walk_scope, written_names
 from gjit.capture.private_names import owner_of, with_mangled_names, written_name
 from gjit.capture.program import CalleeRefused, CaptureAgain, Program
 from gjit.capture.resolve import is_user_code
@@ -85,6 +85,8 @@ class FunctionCapture(Statements):
     def run(self) -> Graph:
         graph, self.is_whole = self.builder.graph, True
         node = with_mangled_names(self.source.node, owner_of(self.function.__code__.co_qualname))
+        for name in sorted(written_names(node).intersection(self.function.__code__.co_freevars)):
+            self.program.note_written(self.lookup(name))
         self.body(node, graph.block.parameters, {})
         return graph
 

@@ -185,7 +185,7 @@ class CaptureState:
         return (name in self.environment and (body is None or name not in body.globals)) or name in self.scope.bound
 
     def is_load(self, resolved: Resolved) -> bool:
-        return self.program.is_load(resolved) or resolved.name in self.scope.nonlocals
+        return self.program.is_load(resolved)
 
     def guard(self, resolved: Resolved) -> None:
         """Rely on the name keeping its object; names in NumPy and the standard library are not guarded."""

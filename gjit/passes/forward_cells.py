@@ -60,9 +60,19 @@ def _forward_in(block: Block, shared: set[Value]) -> bool:
             changed = True
         elif node.op == "delete":
             known.pop(cell, None)
+        elif node.op == "store" and _is_class(node.inputs[1]):
+            known.pop(cell, None)  # a class gets its name from the variable that it is stored in alone
         else:
             known[cell] = node.inputs[1] if node.op == "store" else node.result
     return changed
+
+
+def _is_class(value: Value) -> bool:
+    """Whether a value is what a `class` statement makes, decorators included."""
+    made = value.producer
+    while isinstance(made, Node) and made.op == "call" and len(made.inputs) == 2:
+        made = made.inputs[1].producer
+    return isinstance(made, Node) and made.op == "class"
 
 
 def _forget(own: dict[Value, Value], open_: dict[Value, Value], node: Node) -> None:

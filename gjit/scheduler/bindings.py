@@ -113,13 +113,17 @@ class Bindings:
         self._variables = set(names.variables.values())
         self._plain = {index for index in self._plain if self.graph.captures[index].name not in self._variables}
 
+    def is_own_global(self, index: int) -> bool:
+        """Whether a slot is a global, or a built-in, of the printed function's own module."""
+        slot = self.graph.captures[index]
+        is_own = slot.namespace is None or slot.namespace is self.environment.globals
+        return slot.kind is CaptureKind.GLOBAL and is_own
+
     def _plain_globals(self) -> set[int]:
         return {
             index
             for index, slot in enumerate(self.graph.captures)
-            if slot.kind is CaptureKind.GLOBAL
-            and not (is_private(slot.name) and self._has_classes)
-            and (slot.namespace is None or slot.namespace is self.environment.globals)
+            if self.is_own_global(index) and not (is_private(slot.name) and self._has_classes)
         }
 
     # Objects

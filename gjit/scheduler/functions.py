@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.bindings import read_class_name
-from gjit.scheduler.class_names import assigned_in, bound_in, mangled
-from gjit.scheduler.flow import Flow, function_of
+from gjit.scheduler.class_names import assigned_in, bound_in, class_of, mangled
+from gjit.scheduler.flow import function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
 from gjit.scheduler.syntax import assign, call, load, store
@@ -40,17 +40,17 @@ class Functions(ControlFlow):
         """The body of a function: declarations, parameters that move, statements."""
         names = self.assigned_outside(block)
         body: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
-        declared = [self.variable(cell) for cell in _unassigned_cells(block, scope, self.flow)]
-        body.extend(self._declarations(declared))
         copies = self.names.copies
         body.extend(assign(store(self.variable(p)), load(copies[p])) for p in parameters if p in copies)
-        for statement in body:
-            self.locate(statement, block.first or block.terminator)
         outer, self._variables_of_classes = self._variables_of_classes, []
+        first = block.first or block.terminator
+        for statement in body:
+            self.locate(statement, first)
         self.block(block, body)
-        of_classes = [name for name in dict.fromkeys(self._variables_of_classes) if name not in (*names, *declared)]
+        known = {*names, *(self.names.variables.get(parameter) for parameter in parameters)}
+        inside = [*map(self.variable, _cells(block, scope)), *self._variables_of_classes]
         body[bool(names) : bool(names)] = [
-            self.locate(statement, block.first or block.terminator) for statement in self._declarations(of_classes)
+            self.locate(declaration, first) for declaration in self._declarations(inside, known, body)
         ]
         self._variables_of_classes = outer
         release(body, self.names.temporaries)
@@ -58,9 +58,11 @@ class Functions(ControlFlow):
             body.pop()
         return body
 
-    def _declarations(self, names: list[str]) -> Iterator[ast.stmt]:
-        """Statements that do nothing but say that the names are local."""
-        return (ast.AnnAssign(store(name), self.bindings.builtin("object"), None, 1) for name in names)
+    def _declarations(self, names: list[str], known: set[str], body: list[ast.stmt]) -> list[ast.AnnAssign]:
+        """Statements that only say that variables are local, for those that just a function or class inside assigns."""
+        assigned = known | assigned_in(body) if names else known
+        missing = [name for name in dict.fromkeys(names) if name not in assigned]
+        return [ast.AnnAssign(store(name), self.bindings.builtin("object"), None, 1) for name in missing]
 
     def _function(self, node: Node) -> None:
         arguments = self.arguments(node.attributes["parameters"], node.inputs)
@@ -149,7 +151,7 @@ class Functions(ControlFlow):
     def _class_load(self, node: Node) -> ast.expr:
         name = node.attributes["name"]
         plain = load(name)
-        if not node.blocks:
+        if not node.blocks or self._is_found_natively(node):
             return plain
         with self.bindings.hiding(frozenset()):
             otherwise = self.value(node.blocks[0].terminator.inputs[0])
@@ -160,17 +162,22 @@ class Functions(ControlFlow):
         namespace = call(self.bindings.builtin("locals"))
         return call(read, namespace, ast.Constant(name), ast.Lambda(nothing, otherwise))
 
+    def _is_found_natively(self, node: Node) -> bool:
+        """Whether what the namespace does not hold is a global: so Python reads every name that a class binds."""
+        otherwise = node.blocks[0].terminator.inputs[0].producer
+        is_bound = node.attributes["name"] in bound_in(class_of(node.inputs[0]))
+        is_capture = isinstance(otherwise, Node) and otherwise.op == "capture"
+        return is_bound and is_capture and self.bindings.is_own_global(otherwise.attributes["slot"])
+
 
 def _is_name(targets: list[ast.expr], name: str) -> bool:
     return len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
 
 
-def _unassigned_cells(block: Block, scope: Node | None, flow: Flow) -> list[Value]:
-    """Variables that only get values elsewhere, or never: Python has to be told that they are local."""
-    nodes = [node for node in block.all_nodes() if node.op in ("cell", "store", "delete")]
-    own = [node for node in nodes if function_of(node) is scope]
-    assigned = {flow.resolve(node.inputs[0]) for node in own if node.op != "cell"}
-    return [node.result for node in own if node.op == "cell" and node.result.uses and node.result not in assigned]
+def _cells(block: Block, scope: Node | None) -> list[Value]:
+    """The variables of a function itself that are used."""
+    nodes = [node for node in block.all_nodes() if node.op == "cell" and node.result.uses]
+    return [node.result for node in nodes if function_of(node) is scope]
 
 
 def _is_bare_return(statement: ast.stmt) -> bool:

@@ -386,3 +386,64 @@ def test_getattr_hasattr_isinstance_and_friends():
         )
 
     check(ask, call(np.ones(2)), call(1), call(2.5), call(np.float32(1)), call("x"), call(len), call(None))
+
+
+def test_a_function_around_sees_what_inner_ones_assign():
+    def make():
+        count = 0
+
+        def add():
+            nonlocal count
+            count += 1
+
+        def run(step):
+            def inner():
+                nonlocal count
+                count += step
+
+                def innermost():
+                    return count
+
+                return innermost()
+
+            add()
+            first = count
+            return first, inner(), count
+
+        return run
+
+    plain, compiled = make(), gjit.script(make())
+    for _ in range(3):
+        assert compiled(10) == plain(10)
+
+
+def test_names_bound_by_expressions_in_generators_and_guards():
+    def run(values):
+        if any((hit := value) > 1 for value in values):
+            return hit
+        match values:
+            case [first, *_] if rest := [value for value in values if (last := value)]:
+                return first, rest, last
+        return None
+
+    check(run, call([0, 1, 2, 3]), call([0, 1, 1]), call([0]))
+
+
+OFFSET = "global"
+
+
+def test_global_statements_inside_a_function_that_hides_the_name():
+    def run(x):
+        OFFSET = x
+
+        def inner():
+            global OFFSET
+
+            def innermost():
+                return OFFSET
+
+            return OFFSET, innermost()
+
+        return inner(), OFFSET
+
+    check(run, call(7))

@@ -205,6 +205,26 @@ def test_one_name_for_two_classes():
     check(run, call(1))
 
 
+def test_a_name_that_classes_take_in_turn():
+    def run(x):
+        class Same:
+            x = 1
+
+        class Same(Same):
+            y = Same.x + 1
+
+        @functools.total_ordering
+        class Same(Same):
+            z = x + 1
+
+            def __lt__(self, other):
+                return Same.y
+
+        return Same.x, Same.y, Same.z, [kind.__name__ for kind in Same.__mro__], Same() < Same()
+
+    check(run, call(3))
+
+
 def test_methods_with_arrays():
     def run(x, n):
         class Filter:
