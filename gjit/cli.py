@@ -1,4 +1,4 @@
-"""The command line: `python -m gjit demo`, `python -m gjit info`."""
+"""The command line: `python -m gjit demo`, `python -m gjit info`, `python -m gjit cache list`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import importlib.metadata
 import os
 import platform
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gjit import demo, settings
+from gjit.runtime import kernel_cache
 
 PACKAGES = ("gjit", "numpy", "cupy-cuda12x", "cupy-cuda13x", "scipy", "onnx", "dask", "rich", "graphviz")
 """The packages whose versions `info` shows."""
@@ -45,7 +47,24 @@ def _parser() -> argparse.ArgumentParser:
         description="Show what gjit finds on this machine, and the value of every knob.",
     )
     info.set_defaults(run=_info)
+    _add_cache(commands)
     return parser
+
+
+def _add_cache(commands: argparse._SubParsersAction) -> None:
+    cache = commands.add_parser(
+        "cache",
+        help="look at the compiled kernels on disk, or remove them",
+        description="Look at the compiled kernels that are kept on disk, or remove them. Running programs are not "
+        "disturbed: they compile again what they miss.",
+    )
+    actions = cache.add_subparsers(required=True, metavar="ACTION")
+    for name, run, text in (
+        ("list", _cache_list, "one line a kernel: when it was used last, its size, its key"),
+        ("size", _cache_size, "the folder, and how many kernels and bytes it holds"),
+        ("clear", _cache_clear, "remove all kernels"),
+    ):
+        actions.add_parser(name, help=text, description=text).set_defaults(run=run)
 
 
 def _positive(text: str) -> int:
@@ -68,6 +87,31 @@ def _info(options: argparse.Namespace) -> int:
     return 0
 
 
+def _cache_list(options: argparse.Namespace) -> int:
+    for entry in kernel_cache.entries():
+        used = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.used))
+        print(f"{used}  {entry.size:9,}  {entry.key}")
+    return 0
+
+
+def _cache_size(options: argparse.Namespace) -> int:
+    print(cache_text())
+    return 0
+
+
+def _cache_clear(options: argparse.Namespace) -> int:
+    removed = kernel_cache.make_room(0)
+    print(f"removed {len(removed)} kernels, {sum(entry.size for entry in removed):,} bytes")
+    return 0
+
+
+def cache_text() -> str:
+    """The folder of kernels on disk, their number and bytes, and how many bytes there may be."""
+    found = kernel_cache.entries()
+    size, limit = sum(entry.size for entry in found), int(str(settings.get("cache_size")))
+    return f"{kernel_cache.cache_folder()}: {len(found)} kernels, {size:,} of {limit:,} bytes"
+
+
 def facts() -> Iterator[tuple[str, str]]:
     """What `info` says of this machine, as pairs of a name and a value."""
     yield "python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"
@@ -77,6 +121,7 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "cores", f"{os.cpu_count()}, of which gjit uses {settings.threads()}"
     yield "L2 cache", _level_2_cache()
     yield "compilers", ", ".join(_compilers()) or "none"
+    yield "cache", cache_text()
     yield "devices", "none"
 
 

@@ -37,7 +37,7 @@ def _flag(text: str) -> bool:
 
 def _count(text: str) -> int:
     if not text.isdigit():
-        raise ValueError("give a whole number, 0 for as many as there are cores")
+        raise ValueError("give a whole number")
     return int(text)
 
 
@@ -56,8 +56,16 @@ KNOBS = {
         Knob("disable", False, _flag, "run the plain Python functions"),
         Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
         Knob("engine", "auto", _one_of("auto", "numpy", "native"), "how they run on a CPU"),
+        Knob(
+            "compile",
+            "background",
+            _one_of("background", "wait", "never"),
+            "when `auto` compiles hot regions",
+        ),
+        Knob("hot", 1 << 25, _count, "elements times operations after which a region is hot"),
         Knob("threads", 0, _count, "threads for large work; 0 is one per core"),
         Knob("cache_dir", "", str, "folder that keeps compiled kernels; the platform's cache folder unless given"),
+        Knob("cache_size", 1 << 30, _count, "bytes of compiled kernels that are kept; what was used last goes last"),
         Knob("dump", "", str, "folder for one numbered file per pass, plan and kernel"),
         Knob("log", "", _one_of("", "debug", "info", "warning"), "level of the logger `gjit`, written to stderr"),
         Knob("check", False, _flag, "verify the graph after each pass and compare every call with NumPy"),
@@ -79,7 +87,8 @@ class config:
     the end of the block, in this thread (and this task) alone.
 
     Args:
-        **values: `disable`, `device`, `engine`, `threads`, `cache_dir`, `dump`, `log`, `check`.
+        **values: `disable`, `device`, `engine`, `compile`, `hot`, `threads`, `cache_dir`, `cache_size`, `dump`, `log`,
+            `check`.
 
     Raises:
         TypeError: a name that is no knob.
@@ -193,7 +202,7 @@ def checked(name: str, value: Any) -> object:
         raise ValueError(f"{knob.variable}={value!r}: {error}") from None
 
 
-def log(level: int, message: str, *arguments: object) -> None:
+def log(level: int, message: str, *arguments: object, exc_info: bool = False) -> None:
     """Write to the logger `gjit`. The knob `log` lets messages of its level through, to stderr if nothing is set up."""
     logger = logging.getLogger("gjit")
     wanted = str(get("log"))
@@ -201,4 +210,4 @@ def log(level: int, message: str, *arguments: object) -> None:
         logger.setLevel(wanted.upper())
         if not logger.hasHandlers():
             logger.addHandler(logging.StreamHandler())
-    logger.log(level, message, *arguments)
+    logger.log(level, message, *arguments, exc_info=exc_info)

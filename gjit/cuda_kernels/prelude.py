@@ -77,7 +77,7 @@ def prelude(text: str, dialect: Dialect) -> str:
     static inline float32 np_sqrt(float32 x) { return sqrtf(x); }
     """
     words = set(_WORD.findall(text))
-    types = words & _TYPES
+    types = (words | {word.removeprefix("np_cast_") for word in words}) & _TYPES
     types |= {_STRUCTURES[name][2] for name in types if name in _STRUCTURES}
     functions = _functions(dialect.definitions)
     chosen = _with_dependencies(words, types, functions)

@@ -281,6 +281,8 @@ class KernelProgram:
     is_columns  these axes are not the last, but those before the last one: what is one row for a reduction lies
                 across memory, and neighbours along the last axis are reduced side by side
     loop        comes behind the steps, and `after` behind the loop; none of them reduces then
+    checked     whether it looks for floating-point errors and NaNs, and stops where it finds one
+    held        the outputs of a checked kernel that existed before: a tile of them is written once it is clean
     """
 
     name: str
@@ -293,6 +295,8 @@ class KernelProgram:
     is_columns: bool = False
     loop: Loop | None = None
     after: tuple[Operation, ...] = ()
+    checked: bool = False
+    held: tuple[str, ...] = ()
 
     @property
     def kept(self) -> tuple[int, ...]:

@@ -20,6 +20,33 @@ static inline int64 smaller(int64 a, int64 b) { return a < b ? a : b; }
 """An array object begins with its reference count and type; its data follow. INDEPENDENT promises that the turns of a
 loop do not depend on each other."""
 
+FLAGS = """\
+#if defined(__x86_64__)
+static inline void clear_flags() {
+    uint32 state;
+    __asm__ volatile("stmxcsr %0" : "=m"(state));
+    state &= ~0x3fu;
+    __asm__ volatile("ldmxcsr %0" : : "m"(state) : "memory");
+}
+// 1 invalid, 2 division by zero, 4 overflow
+static inline int64 raised_flags() {
+    uint32 state;
+    __asm__ volatile("stmxcsr %0" : "=m"(state) : : "memory");
+    return (state & 1) | (state >> 1 & 6);
+}
+#elif defined(__aarch64__)
+static inline void clear_flags() { __asm__ volatile("msr fpsr, %0" : : "r"(0ULL) : "memory"); }
+static inline int64 raised_flags() {
+    uint64 state;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(state) : : "memory");
+    return state & 7;
+}
+#else
+#error "no floating-point flags"
+#endif
+"""
+"""The floating-point errors of this thread, for checked kernels."""
+
 REDUCTIONS = """\
 struct Sum {
     template <typename T> static T combine(T a, T b) { return a + b; }
@@ -153,7 +180,7 @@ template <typename T> static Moments<T> moments_of_block(const T *values, int64 
 def support_text(program: KernelProgram) -> str:
     """The parts that the kernel of this program uses."""
     ways = {step.combine for step in program.reductions}
-    parts = [ARRAYS]
+    parts = [ARRAYS, FLAGS] if program.checked else [ARRAYS]
     if ways:
         parts.append(REDUCTIONS)
     if any(way.is_place for way in ways):

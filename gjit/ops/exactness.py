@@ -25,6 +25,60 @@ LAYOUT_FREE_UFUNCS = frozenset(getattr(np, name) for name in _ON_ALL_DTYPES.spli
 """Ufuncs with the same bits for every layout whatever the dtype."""
 _REAL = frozenset(getattr(np, name) for name in _ON_REAL_DTYPES.split())
 _PIECEWISE = {np.fmax, np.fmin}
+MISWRITTEN = frozenset({np.isnan, np.isinf, np.isfinite, np.signbit})
+"""Ufuncs whose vector code in NumPy 2.4 writes wrong values into an `out` with gaps between its elements."""
+
+_CHECKED_FLOATS = """
+    add subtract multiply divide sqrt square reciprocal negative positive absolute fabs sign maximum minimum copysign
+    rint equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not isnan
+    isinf isfinite signbit degrees radians deg2rad rad2deg conjugate where clip
+"""
+_CHECKED_INTEGERS = """
+    bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count floor ceil trunc power
+"""
+_DIVISIONS = frozenset({"numpy.floor_divide", "numpy.remainder", "numpy.fmod"})
+_ON_CHECKED_FLOATS = frozenset(f"numpy.{name}" for name in _CHECKED_FLOATS.split())
+_ON_CHECKED_INTEGERS = _ON_CHECKED_FLOATS | {f"numpy.{name}" for name in _CHECKED_INTEGERS.split()}
+CHECKED_DTYPES = frozenset("?bBhHiIlLqQfd")
+"""The dtypes of checked kernels: complex products and float16 functions have no bits of their own in NumPy."""
+
+
+def may_be_checked(row: str) -> bool:
+    """Whether a checked kernel may have NumPy's bits on the row `row`, for some dtypes."""
+    return row in _ON_CHECKED_INTEGERS or row in _DIVISIONS or row == "numpy.astype"
+
+
+def is_checked_exact(op: Op, dtypes: tuple[np.dtype, ...], divisor: int | None = None) -> bool:
+    """Whether the kernel of `op` has NumPy's bits on operands without NaN while no floating-point flag is up.
+
+    Where NumPy would warn a flag is up too, or else the answer is no: of integer division only what cannot warn.
+
+    Args:
+        op: the row.
+        dtypes: of the loop, operands first and the result last.
+        divisor: the second operand, where it is a number of the program.
+
+    >>> from gjit.ops import table
+    >>> double, integer = np.dtype("f8"), np.dtype("i8")
+    >>> is_checked_exact(table["numpy.divide"], (double,) * 3), is_checked_exact(table["numpy.exp"], (double,) * 2)
+    (True, False)
+    >>> [is_checked_exact(table["numpy.remainder"], (integer,) * 3, divisor) for divisor in (2, None)]
+    [True, False]
+    """
+    if any(dtype.char not in CHECKED_DTYPES for dtype in dtypes) or not op.kernel_exact(dtypes):
+        return False
+    if op.name in ("ndarray.astype", "numpy.astype"):
+        return is_checked_cast(*dtypes)
+    if any(dtype.kind == "f" for dtype in dtypes[:-1]):
+        return op.name in _ON_CHECKED_FLOATS
+    return op.name in _ON_CHECKED_INTEGERS or (op.name in _DIVISIONS and divisor not in (None, 0, -1))
+
+
+def is_checked_cast(source: np.dtype, target: np.dtype) -> bool:
+    """Whether a cast raises a flag wherever its result is anyone's guess: those of floats to int32 and int64 do."""
+    if source.char not in CHECKED_DTYPES or target.char not in CHECKED_DTYPES:
+        return False
+    return source.kind != "f" or target.kind in "fb" or (target.kind == "i" and target.itemsize >= 4)
 
 
 def is_layout_free(op: Op, dtypes: Iterable[np.dtype]) -> bool:

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gjit import settings
@@ -50,12 +50,56 @@ class Compiler:
     def compile(self, source: Path, target: Path) -> None:
         """Make the shared object `target`; CompileError with the compiler's log where it refuses the source."""
         command = [*self.command, *self.options, str(source), "-o", str(target), "-lm"]
+        log = target.with_suffix(".log")
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS)
+            code = _run(command, log)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise CompileError(f"{shlex.join(command)}: {error}") from error
-        if done.returncode != 0:
-            raise CompileError(f"{shlex.join(command)}\n{done.stderr}")
+        if code != 0:
+            raise CompileError(f"{shlex.join(command)}\n{log.read_text(errors='replace')}")
+
+    @property
+    def keeps_flags(self) -> bool:
+        """Whether it can be told to raise the floating-point flags that the program as written raises."""
+        return "clang" not in self.version and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
+
+    def keeping_flags(self) -> Compiler:
+        """The same compiler, told so."""
+        return replace(self, options=tuple(option for option in self.options if option != _NO_FLAGS))
+
+
+_NO_FLAGS = "-fno-trapping-math"
+_running: set[subprocess.Popen] = set()
+
+
+def _run(command: list[str], log: Path) -> int:
+    """The exit status of a command that `end_compilations` can end; what it says goes to `log`.
+
+    No pipe leads to it: a child that another thread forks meanwhile would hold it open.
+    """
+    program = shutil.which(command[0]) or command[0]
+    with log.open("wb") as file:
+        streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": file}
+        process = subprocess.Popen([program, *command[1:]], **streams, close_fds=False)
+    _running.add(process)
+    try:
+        return process.wait(timeout=_SECONDS)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        _running.discard(process)
+
+
+def end_compilations() -> None:
+    """Kill the compilers that run: nobody waits for them any more."""
+    for process in list(_running):
+        process.kill()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
 
 
 @functools.cache
@@ -71,6 +115,13 @@ def find_compiler() -> Compiler | None:
     wanted = shlex.join(named) if named else ", ".join(_CANDIDATES)
     settings.log(logging.WARNING, "no C++ compiler (%s): regions run on NumPy", wanted)
     return None
+
+
+@functools.cache
+def may_find_compiler() -> bool:
+    """Whether a command that could be a compiler is there; none is started."""
+    named = shlex.split(os.environ.get("CXX", ""))
+    return any(shutil.which(name) for name in (named[:1] or _CANDIDATES))
 
 
 def _version(command: list[str]) -> str | None:

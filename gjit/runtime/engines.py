@@ -19,11 +19,31 @@ from gjit.runtime.tiles import TiledRegion
 
 
 class Region(Protocol):
-    """A region that runs: called with the inputs of the node; counts how calls have run."""
+    """A region that runs: called with the inputs of the node.
+
+    It counts how calls have run, `tiled` as one pass, `native` of them as native code, or as `fallbacks` op by op;
+    kernels that were compiled for it or found compiled; and how often it moved to other kernels.
+    """
 
     node: Node
-    tiled: int
-    fallbacks: int
+
+    @property
+    def tiled(self) -> int: ...
+
+    @property
+    def native(self) -> int: ...
+
+    @property
+    def fallbacks(self) -> int: ...
+
+    @property
+    def compilations(self) -> int: ...
+
+    @property
+    def cache_hits(self) -> int: ...
+
+    @property
+    def swaps(self) -> int: ...
 
     def __call__(self, *inputs: object) -> Any:
         """The results of the region."""
@@ -51,7 +71,7 @@ class Engine:
     is_wide: bool = False
 
 
-_MODULES = {"native": "gjit.runtime.native_region"}
+_MODULES = {"native": "gjit.runtime.native_region", "auto": "gjit.runtime.auto"}
 
 
 def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
@@ -61,8 +81,7 @@ def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
         engine: of the decorator, if it says so.
         lasting: leave out what a `with` block of this thread says.
     """
-    name = str((settings.lasting if lasting else settings.get)("engine", engine))
-    return "numpy" if name == "auto" else name
+    return str((settings.lasting if lasting else settings.get)("engine", engine))
 
 
 def check_device(device: str | None) -> None:
@@ -73,20 +92,9 @@ def check_device(device: str | None) -> None:
 
 
 def engine_named(name: str) -> Engine:
-    """The engine `numpy` or `native`."""
+    """The engine `auto`, `numpy` or `native`."""
     if name == "numpy":
         return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])
-    minimum: int = module.MINIMUM_ELEMENTS
-    pieces = (_or_tiles(module.make_region), module.make_nest(), module.is_available())
-    return Engine(name, lambda region: minimum, *pieces)
-
-
-def _or_tiles(make_region: Callable) -> MakeRegion:
-    """Regions of an engine that may find no compiler: NumPy runs them then."""
-
-    def make(node: Node, twin: Callable, source: RegionSource) -> Region:
-        region = make_region(node, twin, source)
-        return TiledRegion(node, twin, source) if region is None else region
-
-    return make
+    pieces = (module.make_region, module.make_nest(), module.is_wide())
+    return Engine(name, module.least_elements, *pieces)

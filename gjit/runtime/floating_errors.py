@@ -84,6 +84,18 @@ def collecting_modes() -> dict[str, str] | None:
     return None if last[1] and _warnings_raise() else last[1]
 
 
+def watched_errors() -> int | None:
+    """The errors that checked kernels look for: 1 invalid, 2 division by zero, 4 overflow.
+
+    Invalid operations always: they make a NaN. None where tiles may not run, or underflows count.
+    """
+    modes = collecting_modes()
+    if modes is None:
+        return None
+    flags = modes.get("under") != "log" and 1 | 2 * (modes.get("divide") == "log") | 4 * (modes.get("over") == "log")
+    return flags or None
+
+
 def _modes_of(state: dict[str, str]) -> dict[str, str] | None:
     kinds = set(state.values())
     if kinds == {"ignore"}:
@@ -98,7 +110,16 @@ _last: tuple[object, dict[str, str] | None] = (None, None)
 
 
 def _warnings_raise() -> bool:
-    return any(entry[0] == "error" and issubclass(RuntimeWarning, entry[2]) for entry in warnings.filters)
+    """Whether a filter turns such warnings into exceptions; the answer for the filters that were met last is kept."""
+    global _last_filters
+    filters, last = tuple(warnings.filters), _last_filters
+    if filters != last[0]:
+        raises = any(entry[0] == "error" and issubclass(RuntimeWarning, entry[2]) for entry in filters)
+        _last_filters = last = filters, raises
+    return last[1]
+
+
+_last_filters: tuple[tuple, bool] = ((), False)
 
 
 def issue(found: list[tuple[int, str]], spans: list[Span | None], source: RegionSource) -> None:

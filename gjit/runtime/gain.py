@@ -58,7 +58,7 @@ def least_elements(region: Node, smallest_bytes: int) -> int | None:
     surely, likely = (size_factor(forms, count, each, outputs) for each in made)
     if surely is None:
         return None
-    return -(-(likely or MOST) * smallest_bytes // _largest_item(region))
+    return -(-(likely or MOST) * smallest_bytes // largest_item(region))
 
 
 def _is_deferred(region: Node) -> bool:
@@ -91,7 +91,7 @@ def _is_reused(value: Value, result: Value, types: type[Type]) -> bool:
     return is_fresh and value.type == result.type
 
 
-def _largest_item(region: Node) -> int:
+def largest_item(region: Node) -> int:
     """The bytes of the largest element of all values; those that are not known are like the floats among the others."""
     values = [*region.inputs, *(result for node in region.blocks[0] for result in node.results)]
     types = [value.type for value in values if _may_be_array(value)]

@@ -1,6 +1,7 @@
 """Compiled kernels on disk: found again by what they were made of, safe against crashes and other processes.
 
-A file holds a SHA-256 checksum and the shared object. What does not match its checksum is made again.
+A file holds a SHA-256 checksum and the shared object. What does not match its checksum is made again. Where the files
+take more room than the knob `cache_size` gives them, those go first that were used longest ago.
 """
 
 from __future__ import annotations
@@ -8,15 +9,37 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import stat
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from gjit import settings
 from gjit.runtime.compiler import Compiler
 
 _MAGIC = b"gjit kernel 1\n"
+_KERNEL, _PART = re.compile(r"[0-9a-zA-Z]{64}\.kernel"), re.compile(r"new-\w+\.part")
+_SECONDS_OF_A_PART = 3600.0
+"""A part that is older was left by a process that died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of the cache: its path, its bytes, and when it was used last, in seconds since 1970."""
+
+    path: Path
+    size: int
+    used: float
+
+    @property
+    def key(self) -> str:
+        """What the kernel is found by."""
+        return self.path.stem
 
 
 def cache_folder() -> Path:
@@ -59,6 +82,8 @@ def load(key: str) -> bytes | None:
     if magic != _MAGIC or checksum != _checksum(key, kernel):
         settings.log(logging.WARNING, "%s is damaged: it is made again", path)
         return None
+    with suppress(OSError):  # it may be gone by now, or somebody else's to touch
+        os.utime(path)
     return kernel
 
 
@@ -67,7 +92,7 @@ def store(key: str, kernel: bytes) -> None:
     folder = cache_folder()
     try:
         _make_private(folder)
-        descriptor, name = tempfile.mkstemp(dir=folder, prefix="new-")
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix="new-", suffix=".part")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(_MAGIC + _checksum(key, kernel) + kernel)
@@ -77,8 +102,46 @@ def store(key: str, kernel: bytes) -> None:
         except BaseException:
             os.unlink(name)
             raise
+        make_room()
     except OSError as error:
         settings.log(logging.WARNING, "kernels are not kept in %s: %s", folder, error)
+
+
+def entries() -> list[Entry]:
+    """The kernels on disk, those that were used last first."""
+    return sorted(_files(_KERNEL), key=lambda entry: entry.used, reverse=True)
+
+
+def make_room(size: int | None = None) -> list[Entry]:
+    """Remove kernels until they take at most `size` bytes, that of the knob `cache_size` by default; those removed.
+
+    Other processes may read, write and remove at the same time: a file that is open stays readable to the end, and one
+    that is gone is made again when it is needed.
+    """
+    limit = int(str(settings.get("cache_size"))) if size is None else size
+    total, removed = 0, []
+    for entry in entries():
+        total += entry.size
+        if total > limit:
+            removed.append(entry)
+    oldest = time.time() - _SECONDS_OF_A_PART
+    for entry in [*removed, *(part for part in _files(_PART) if part.used < oldest)]:
+        with suppress(OSError):
+            entry.path.unlink()
+    return removed
+
+
+def _files(name: re.Pattern[str]) -> Iterator[Entry]:
+    """The files of the cache with such names; nothing else in the folder is looked at."""
+    try:
+        found = list(cache_folder().iterdir())
+    except OSError:
+        return
+    for path in found:
+        if name.fullmatch(path.name):
+            with suppress(OSError):
+                status = path.stat()
+                yield Entry(path, status.st_size, status.st_mtime)
 
 
 def _make_private(folder: Path) -> None:

@@ -31,6 +31,11 @@ class Counters:
     compilations: int = 0
     cache_hits: int = 0
 
+    def count(self, was_compiled: bool) -> None:
+        """One more kernel, that was compiled or found."""
+        self.compilations += was_compiled
+        self.cache_hits += not was_compiled
+
 
 @dataclass(frozen=True, slots=True)
 class NativeKernel:
@@ -38,7 +43,8 @@ class NativeKernel:
 
     kernel    its text and arguments
     source    the whole unit
-    run       `run(arguments, scratch, begin, end)`; the GIL is free meanwhile
+    run       `run(arguments, scratch, begin, end)`; the GIL is free meanwhile. Of a checked kernel it takes the flags
+              that count too, and returns how far it came
     combine   `combine(arguments, count)` of a kernel with totals
     """
 
@@ -53,6 +59,8 @@ _libraries: dict[str, ctypes.CDLL | CompileError] = {}
 _kernels: dict[KernelProgram, NativeKernel] = {}
 _KEPT_KERNELS = 4096
 _lock = threading.Lock()
+_locks: dict[str, threading.Lock] = {}
+"""Held while a unit is made, by its source."""
 
 
 def is_available() -> bool:
@@ -60,30 +68,39 @@ def is_available() -> bool:
     return _finds_data() and find_compiler() is not None
 
 
-def native_kernel(program: KernelProgram) -> NativeKernel:
-    """Emit, compile and load, once in a process; CompileError where the compiler refuses the text."""
-    found = _kernels.get(program)
+def native_kernel(program: KernelProgram, counted: Counters | None = None) -> NativeKernel:
+    """Emit, compile and load, once in a process; CompileError where the compiler refuses the text.
+
+    `counted` gets one more compilation, or one more hit where the process or the disk has the kernel.
+    """
+    found, was_compiled = _kernels.get(program), False
     if found is None:
         if len(_kernels) >= _KEPT_KERNELS:
             _kernels.clear()
-        found = _kernels[program] = _made(program)
+        found, was_compiled = _made(program)
+        _kernels[program] = found
+    if counted is not None:
+        counted.count(was_compiled)
     return found
 
 
-def _made(program: KernelProgram) -> NativeKernel:
+def _made(program: KernelProgram) -> tuple[NativeKernel, bool]:
+    """A kernel, and whether the compiler had to run."""
     compiler = find_compiler()
     if compiler is None:
         raise CompileError("there is no C++ compiler")
+    compiler = compiler.keeping_flags() if program.checked else compiler
     kernel = emit(program)
     source = unit_text(program, kernel, compiler)
-    library = load_unit(source, compiler)
+    library, was_compiled = _unit(source, compiler)
     run = getattr(library, kernel.name)
-    run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong)
-    run.restype = None
+    run.argtypes, run.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong), None
+    if program.checked:
+        run.argtypes, run.restype = (*run.argtypes, ctypes.c_longlong), ctypes.c_longlong
     combine = getattr(library, f"{kernel.name}_combine") if program.totals else None
     if combine is not None:
         combine.argtypes, combine.restype = (ctypes.c_void_p, ctypes.c_longlong), None
-    return NativeKernel(kernel, source, run, combine)
+    return NativeKernel(kernel, source, run, combine), was_compiled
 
 
 def unit_text(program: KernelProgram, kernel: Kernel, compiler: Compiler) -> str:
@@ -91,24 +108,36 @@ def unit_text(program: KernelProgram, kernel: Kernel, compiler: Compiler) -> str
     return prelude(kernel.text, compiler.dialect) + support_text(program) + "\n" + kernel.text
 
 
-def load_unit(source: str, compiler: Compiler) -> ctypes.CDLL:
-    """The library of a unit, from this process, from the disk or from the compiler."""
+def load_unit(source: str, compiler: Compiler, counted: Counters | None = None) -> ctypes.CDLL:
+    """The library of a unit, from this process, from the disk or from the compiler, which is counted."""
+    library, was_compiled = _unit(source, compiler)
+    if counted is not None:
+        counted.count(was_compiled)
+    return library
+
+
+def _unit(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
+    """A library, and whether the compiler had to run. One unit is made once; others are made meanwhile."""
     with _lock:
+        lock = _locks.setdefault(source, threading.Lock())
+    was_compiled = False
+    with lock:
         found = _libraries.get(source)
         if found is None:
             try:
-                found = _found_or_made(source, compiler)
+                found, was_compiled = _found_or_made(source, compiler)
             except CompileError as error:
                 found = error
             except OSError as error:  # no room, or a folder for temporary files that code may not be loaded from
                 found = CompileError(str(error))
             _libraries[source] = found
+    _locks.pop(source, None)
     if isinstance(found, CompileError):
         raise found
-    return found
+    return found, was_compiled
 
 
-def _found_or_made(source: str, compiler: Compiler) -> ctypes.CDLL:
+def _found_or_made(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
     key = kernel_cache.key_of(source, compiler)
     kept = kernel_cache.load(key)
     if kept is not None:
@@ -118,10 +147,10 @@ def _found_or_made(source: str, compiler: Compiler) -> ctypes.CDLL:
             settings.log(logging.WARNING, "a kept kernel cannot be loaded and is made again: %s", error)
         else:
             counters.cache_hits += 1
-            return library
+            return library, False
     made = _compiled(source, compiler)
     kernel_cache.store(key, made)
-    return _loaded(made)
+    return _loaded(made), True
 
 
 def _compiled(source: str, compiler: Compiler) -> bytes:
@@ -157,9 +186,10 @@ def _finds_data() -> bool:
 
 
 def _forget_lock() -> None:
-    """A forked child has none of its parent's threads, and one of them may hold the lock."""
+    """A forked child has none of its parent's threads, and one of them may hold a lock."""
     global _lock
     _lock = threading.Lock()
+    _locks.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -29,6 +29,7 @@ from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.native_arguments import number
 from gjit.runtime.native_kernel import KernelLaunch
 from gjit.runtime.native_launch import Launch, alike, move
+from gjit.runtime.pool import scratch
 from gjit.runtime.scalars import Fallback
 
 
@@ -78,7 +79,11 @@ class _Writer:
             kernel=launch.native.run,
             run=launch.run_ranges,
             combine=launch.native.combine,
+            take=scratch.take,
+            give=scratch.give,
         )
+        if launch.draft.program.checked:
+            self.namespace.update(watch=launch.watch, run_checked=launch.run_checked, finish=launch.finish)
         guard = " and ".join(map(self._guard, self.parameters, self.inputs))
         lines = [f"def matches({names}):", f"    return {guard}", "", f"def launch({names}):"]
         lines += [f"    {line}" for line in self._launch_lines()]
@@ -98,13 +103,36 @@ class _Writer:
             for step in launch.draft.program.totals
         ]
         lines.append(f"arguments = pack({', '.join(self._slots())})")
-        is_plain = not launch.is_large and not launch.scratch_bytes
-        lines.append(f"kernel(arguments, None, 0, {launch.units})" if is_plain else "run(arguments)")
+        lines += self._run_lines()
         if launch.native.combine is not None:
             lines.append(f"combine(arguments, {launch.units})")
         if launch.draft.store is not None:
             lines += ["if made is not target:", "    move(made, target)"]
         return [*lines, f"return {self._results()}"]
+
+    def _run_lines(self) -> list[str]:
+        launch = self.launch
+        if launch.draft.program.checked:
+            return self._checked_lines()
+        is_plain = not launch.is_large and not launch.scratch_bytes
+        return [f"kernel(arguments, None, 0, {launch.units})" if is_plain else "run(arguments)"]
+
+    def _checked_lines(self) -> list[str]:
+        """The call of a kernel that may leave something to NumPy."""
+        launch, draft = self.launch, self.launch.draft
+        names = dict.fromkeys((*draft.sources, *draft.written, *draft.fresh, *(draft.store or ())[1:]))
+        operands = f"{{{', '.join(f'{name!r}: {self._array(name)}' for name in names)}}}"
+        if launch.is_large:
+            return ["left = run_checked(arguments)", "if left:", f"    finish(left, {operands})"]
+        lines = [f"end = kernel(arguments, None, 0, {launch.units}, watch())"]
+        if launch.scratch_bytes:
+            lines = [
+                "flags = watch()",
+                f"block = take({launch.scratch_bytes})",
+                f"end = kernel(arguments, block.ctypes.data, 0, {launch.units}, flags)",
+                "give(block)",
+            ]
+        return [*lines, f"if end != {launch.units}:", f"    finish([(end, {launch.units})], {operands})"]
 
     def _target_lines(self) -> list[str]:
         """The view that is stored into; where storing would disturb what is read, a temporary takes its place."""
@@ -113,11 +141,12 @@ class _Writer:
             return []
         owner, index, _ = draft.store[0].node.inputs
         tests = [f"disturbed({self._live(value)}, target)" for value in self._read_arrays()]
+        made = f"alike(target) if {' or '.join(tests) or 'False'} else target"
         return [
             f"target = {self._live(owner)}[{self._bound(index.value)}]",
             "if not target.flags.writeable:",
             "    raise Fallback",
-            f"made = alike(target) if {' or '.join(tests) or 'False'} else target",
+            f"made = {'alike(target)' if draft.stores_apart else made}",
         ]
 
     def _written_lines(self) -> list[str]:

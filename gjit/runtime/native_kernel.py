@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gjit import settings
+from gjit.cuda_kernels.checked import held_bytes
 from gjit.cuda_kernels.program import BLOCK
 from gjit.ir.graph import Constant
 from gjit.runtime.layout import Order, Shape, contiguous_strides
-from gjit.runtime.native import NativeKernel, native_kernel
+from gjit.runtime.native import NativeKernel
 from gjit.runtime.native_arguments import Slot, format_of, number, slot_of
 from gjit.runtime.native_program import StageDraft
 from gjit.runtime.pool import scratch
@@ -62,23 +65,27 @@ class KernelLaunch:
     def with_shape(self, shape: Shape) -> KernelLaunch:
         """The launch for arrays of another shape."""
         space = replace(self.draft.space, extents=(math.prod(shape),))
-        draft = replace(self.draft, space=space)
+        draft = replace(self.draft, space=space, shape=shape)
         fresh = {name: (shape, dtype, order) for name, (_, dtype, order) in self.fresh.items()}
-        return _launch_of(draft, self.native, self.pack, fresh)
+        return replace(self, fresh=fresh, **_launch_fields(draft, self.native))
 
     def launch(self, operands: dict[str, object]) -> dict[str, np.generic]:
         """Run the kernel on these arrays and numbers; the results of its totals, by name."""
         totals = self.draft.program.totals
         partials = {step.result: np.empty(self.units, step.partial) for step in totals}
         operands.update((f"{name}_partials", array) for name, array in partials.items())
-        try:
-            arguments = self.pack(*self._arguments(operands))
-        except (struct.error, OverflowError, ValueError, TypeError):
-            raise Fallback from None
+        arguments = self.packed(operands)
         self.run_ranges(arguments)
         if self.native.combine is not None:
             self.native.combine(arguments, self.units)
         return {name: array[0] for name, array in partials.items()}
+
+    def packed(self, operands: dict[str, object]) -> bytes:
+        """The arguments of the kernel; Fallback where a number does not fit."""
+        try:
+            return self.pack(*self._arguments(operands))
+        except (struct.error, OverflowError, ValueError, TypeError):
+            raise Fallback from None
 
     def _arguments(self, operands: dict[str, object]) -> Iterator[object]:
         for slot in self.slots:
@@ -91,36 +98,41 @@ class KernelLaunch:
 
     def run_ranges(self, arguments: bytes) -> None:
         """Run the kernel over all there is, on threads where they pay."""
+        self.share(functools.partial(self.native.run, arguments))
+
+    def share(self, run: Callable[[int | None, int, int], None]) -> None:
+        """Call `run` with scratch memory, begin and end, until all is done, on threads where they pay."""
         count = settings.threads() if self.is_large else 1
         if count > 1:
             ranges = iter(_ranges(self.units, self.grain, count))
-            run_on_threads(lambda: self._run_ranges(arguments, ranges), count)
+            run_on_threads(lambda: self._run_each(run, ranges), count)
         else:
-            self._run_ranges(arguments, iter([(0, self.units)]))
+            self._run_each(run, iter([(0, self.units)]))
 
-    def _run_ranges(self, arguments: bytes, ranges: Iterator[tuple[int, int]]) -> None:
-        run = self.native.run
+    def _run_each(self, run: Callable[[int | None, int, int], None], ranges: Iterator[tuple[int, int]]) -> None:
         if not self.scratch_bytes:
             for begin, end in ranges:
-                run(arguments, None, begin, end)
+                run(None, begin, end)
             return
         block = scratch.take(self.scratch_bytes)
         try:
             for begin, end in ranges:
-                run(arguments, block.ctypes.data, begin, end)
+                run(block.ctypes.data, begin, end)
         finally:
             scratch.give(block)
 
 
-def kernel_launch(draft: StageDraft) -> KernelLaunch:
-    """Compile the kernel of a stage and lay out its arguments; CompileError where the compiler refuses it."""
-    native = native_kernel(draft.program)
+def kernel_launch(
+    draft: StageDraft, native: NativeKernel, kind: type[KernelLaunch] = KernelLaunch, **more: Any
+) -> KernelLaunch:
+    """Lay out the arguments of a stage's kernel; `more` are fields that only `kind` has."""
     pack = struct.Struct("".join(map(format_of, native.kernel.fields))).pack
     fresh = {name: (item.shape, item.dtype, _memory_order(item)) for name, (item, _) in draft.fresh.items()}
-    return _launch_of(draft, native, pack, fresh)
+    return kind(native=native, pack=pack, fresh=fresh, **_launch_fields(draft, native), **more)
 
 
-def _launch_of(draft: StageDraft, native: NativeKernel, pack: Callable[..., bytes], fresh: dict) -> KernelLaunch:
+def _launch_fields(draft: StageDraft, native: NativeKernel) -> dict[str, Any]:
+    """What of a launch depends on extents."""
     space, program, kernel = draft.space, draft.program, native.kernel
     units, grain, length = space.size, _GRAIN, 0
     if program.totals:
@@ -131,9 +143,14 @@ def _launch_of(draft: StageDraft, native: NativeKernel, pack: Callable[..., byte
     elif space.rank > 1:
         units, grain = space.size // space.extents[-1], 1
     scratch_bytes = sum(dtype.itemsize for dtype in kernel.buffers) * -(-length // 64) * 64
-    slots = [slot_of(each, draft.space) for each in kernel.fields]
-    is_large = space.size * len(program.steps) >= THREADED_WORK
-    return KernelLaunch(draft, native, pack, slots, fresh, units, grain, is_large, scratch_bytes)
+    return {
+        "draft": draft,
+        "slots": [slot_of(each, draft.space) for each in kernel.fields],
+        "units": units,
+        "grain": grain,
+        "is_large": space.size * len(program.steps) >= THREADED_WORK,
+        "scratch_bytes": scratch_bytes + held_bytes(program, space.extents[-1]),
+    }
 
 
 def shape_of(inputs: tuple[object, ...]) -> Shape:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ops.row import table
 from gjit.runtime.layout import is_disturbed_by
+from gjit.runtime.native import Counters, native_kernel
 from gjit.runtime.native_kernel import KernelLaunch, kernel_launch, line_key, shape_of
 from gjit.runtime.native_program import Draft, StageDraft
 from gjit.runtime.native_reuse import temporaries_of
@@ -38,6 +40,9 @@ class Launch:
     functions: object = None
     uses: int = 0
 
+    host_errors: ClassVar[dict[str, str]] = {"all": "ignore"}
+    """The error state of the steps that NumPy runs."""
+
     def run(self, parameters: list[Value], inputs: tuple[object, ...]) -> object:
         """One value, a tuple of several, or None; raises Fallback before anything is written."""
         values: dict[Value, object] = dict(zip(parameters, inputs, strict=True))
@@ -65,11 +70,11 @@ class Launch:
     def with_shape(self, shape: tuple[int, ...]) -> Launch:
         """The launch for arrays of another shape."""
         (kernel,) = self.kernels
-        return Launch(self.draft, [kernel.with_shape(shape)])
+        return type(self)(self.draft, [kernel.with_shape(shape)])
 
     def _run_host(self, steps: list, values: dict[Value, object]) -> None:
         """The steps on scalars and small arrays, through NumPy; what they raise the twin raises where it belongs."""
-        with np.errstate(all="ignore"):
+        with np.errstate(**self.host_errors):
             for step in steps:
                 try:
                     found = values[step.node.result] = _call(step.node, values)
@@ -107,9 +112,14 @@ class Launch:
         return np.ndarray(shape, dtype, block, order=order)
 
 
-def prepare(draft: Draft) -> Launch:
-    """Compile the kernels of a draft and lay out their arguments; CompileError where the compiler refuses one."""
-    kernels = [None if stage is None else kernel_launch(stage) for stage in draft.stages]
+def prepare(draft: Draft, counted: Counters | None = None) -> Launch:
+    """Compile the kernels of a draft and lay out their arguments; CompileError where the compiler refuses one.
+
+    `counted` counts what was compiled and what was found.
+    """
+    kernels = [
+        None if stage is None else kernel_launch(stage, native_kernel(stage.program, counted)) for stage in draft.stages
+    ]
     temporaries, reused = temporaries_of(draft)
     return Launch(draft, kernels, temporaries, reused)
 
@@ -129,8 +139,8 @@ def _add_written(draft: StageDraft, operands: dict[str, object], values: dict[Va
         if not array.flags.writeable or any(np.may_share_memory(array, other) for other in others):
             raise Fallback
     if target is not None:
-        is_disturbing = any(is_disturbed_by(array, target) for array in read.values())
-        operands[draft.store[1]] = alike(target) if is_disturbing else target
+        is_apart = draft.stores_apart or any(is_disturbed_by(array, target) for array in read.values())
+        operands[draft.store[1]] = alike(target) if is_apart else target
     return target
 
 

@@ -37,6 +37,8 @@ class StageDraft:
     fresh     the arrays that are made: item and value of the graph, by the name of the output
     store     the step that stores into a view, and the name of its output
     totals    of each total, by the value of the graph
+    shape     of the space before collapsing, and whether its first axis is the fastest (`is_reversed`)
+    stores_apart  whether the store goes through a temporary even where it disturbs nothing
     """
 
     program: KernelProgram
@@ -46,6 +48,9 @@ class StageDraft:
     fresh: dict[str, tuple[Item, Value]]
     store: tuple[Step, str] | None
     totals: dict[Value, Total]
+    shape: Shape
+    is_reversed: bool
+    stores_apart: bool = False
 
 
 @dataclass(slots=True)
@@ -55,11 +60,14 @@ class Draft:
     stages    its kernels, in order; None where a later one does all of it
     host      the steps that NumPy runs before each of them, and after the last
     results   the value of the graph that each result of the region is
+    steps     the whole body, with what is known of each value in `items`
     """
 
     stages: list[StageDraft | None]
     host: list[list[Step]]
     results: list[Value]
+    steps: list[Step]
+    items: dict[Value, Item]
 
     @property
     def is_single(self) -> bool:
@@ -100,7 +108,7 @@ class _Drafter:
         drafts = [_Writer(self, index).draft() for index in reversed(range(len(self.stages.stages)))]
         times = range(len(drafts) + 1)
         host = [[made.step for made in self.stages.host.get(time, ())] for time in times]
-        return Draft(drafts[::-1], host, results)
+        return Draft(drafts[::-1], host, results, self.typing.steps, self.typing.items)
 
     def _result(self, made: Definition) -> Value:
         """What a result of the region is: an input, or what was made under this value."""
@@ -180,7 +188,8 @@ class _Writer:
             return None
         space = self._space()
         program, sources = self._program(space), self.outside.sources
-        return StageDraft(program, space, sources, self.written, self.fresh, self.store, self.totals)
+        pieces = self.written, self.fresh, self.store, self.totals
+        return StageDraft(program, space, sources, *pieces, self.stage.shape, Order.C not in self._order())
 
     # Outputs
 

@@ -12,13 +12,14 @@ from gjit import settings
 from gjit.errors import CompileError
 from gjit.ir.graph import Graph, Node
 from gjit.runtime.floating_errors import RegionSource
-from gjit.runtime.native import is_available
+from gjit.runtime.native import Counters, is_available
 from gjit.runtime.native_host import HostFunctions, host_functions
 from gjit.runtime.native_launch import Launch, line_key, prepare, shape_of
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.nest_region import NestRegion
 from gjit.runtime.region_items import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
+from gjit.runtime.tiles import TiledRegion
 
 MINIMUM_ELEMENTS = 1 << 8
 """Below this many elements plain calls are as fast as the call of a kernel."""
@@ -49,7 +50,10 @@ class NativeRegion:
         "_last",
         "_indices",
         "_parameters",
+        "_counters",
     )
+
+    swaps = 0
 
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
@@ -59,8 +63,8 @@ class NativeRegion:
         self.fallbacks = 0
         body = node.blocks[0]
         self._parameters = list(body.parameters)
-        indices = {step.inputs[1] for step in body if step.op == "setitem"}
-        self._indices = frozenset(place for place, value in enumerate(body.parameters) if value in indices)
+        self._counters = Counters()
+        self._indices = index_places(node)
         self._launches: dict[tuple, Launch | None] = {}
         self._last: HostFunctions | None = None
         self._lines: dict[tuple | None, Launch] = {}
@@ -78,7 +82,7 @@ class NativeRegion:
         return self._call(inputs)
 
     def _call(self, inputs: tuple[object, ...]) -> object:
-        key = _signature(inputs, self._indices)
+        key = signature(inputs, self._indices)
         if key is not None:
             try:
                 launch = self._launches[key] if key in self._launches else self._prepare(key, inputs)
@@ -118,7 +122,7 @@ class NativeRegion:
         if known is not None:
             return known.with_shape(shape_of(inputs))
         try:
-            launch = prepare(draft_region(self.node, inputs))
+            launch = self._prepared(inputs)
         except (Unsupported, Fallback, OverflowError):
             return None
         except CompileError as error:
@@ -128,10 +132,23 @@ class NativeRegion:
             self._lines[line_key(inputs)] = launch
         return launch
 
+    def _prepared(self, inputs: tuple[object, ...]) -> Launch:
+        return prepare(draft_region(self.node, inputs), self._counters)
 
-def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | None:
-    """The region for the native engine; None where there is no compiler."""
-    return NativeRegion(node, twin, source) if is_available() else None
+    @property
+    def native(self) -> int:
+        """Calls that native code ran."""
+        return self.tiled
+
+    @property
+    def compilations(self) -> int:
+        """Kernels that the compiler has made for it."""
+        return self._counters.compilations
+
+    @property
+    def cache_hits(self) -> int:
+        """Kernels that were found compiled."""
+        return self._counters.cache_hits
 
 
 def make_nest() -> Callable[[Node, Graph, Callable], NestRegion] | None:
@@ -139,7 +156,29 @@ def make_nest() -> Callable[[Node, Graph, Callable], NestRegion] | None:
     return NestRegion if is_available() else None
 
 
-def _signature(inputs: tuple[object, ...], indices: frozenset[int]) -> tuple | None:
+def is_wide() -> bool:
+    """Whether regions may hold what only kernels can do."""
+    return is_available()
+
+
+def least_elements(region: Node) -> int:
+    """From how many elements on a region is entered."""
+    return MINIMUM_ELEMENTS
+
+
+def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | TiledRegion:
+    """The region for the native engine; NumPy runs it where there is no compiler."""
+    return NativeRegion(node, twin, source) if is_available() else TiledRegion(node, twin, source)
+
+
+def index_places(node: Node) -> frozenset[int]:
+    """The positions of the inputs of a region that are indices of its store."""
+    body = node.blocks[0]
+    indices = {step.inputs[1] for step in body if step.op == "setitem"}
+    return frozenset(place for place, value in enumerate(body.parameters) if value in indices)
+
+
+def signature(inputs: tuple[object, ...], indices: frozenset[int]) -> tuple | None:
     """What a launch depends on: dtypes, shapes and strides of arrays, types of scalars, and the inputs at the positions
     `indices`, which are indices, themselves. None where an input is anything else.
     """

@@ -22,7 +22,7 @@ from gjit.errors import CompileError
 from gjit.ir.graph import Graph, Node
 from gjit.runtime.compiler import find_compiler
 from gjit.runtime.floating_errors import collecting_modes
-from gjit.runtime.native import load_unit
+from gjit.runtime.native import Counters, load_unit
 
 LEAST_ELEMENTS = 32
 """Where all arrays are smaller, the twin runs: there is nothing to gain, and compiling takes a while."""
@@ -56,7 +56,9 @@ class NestRegion:
     `tiled` and `fallbacks` count how calls have run, `reasons` tell for each class of inputs why it stays on the host.
     """
 
-    __slots__ = ("node", "graph", "twin", "tiled", "fallbacks", "reasons", "_loaded")
+    __slots__ = ("node", "graph", "twin", "tiled", "fallbacks", "reasons", "_loaded", "_counters")
+
+    swaps = 0
 
     def __init__(self, node: Node, graph: Graph, twin: Callable):
         self.node, self.graph, self.twin = node, graph, twin
@@ -64,6 +66,7 @@ class NestRegion:
         self.fallbacks = 0
         self.reasons: dict[tuple, str] = {}
         self._loaded: dict[tuple, Loaded | None] = {}
+        self._counters = Counters()
 
     def __call__(self, *inputs: object) -> object:
         loaded = self._found(inputs)
@@ -91,6 +94,21 @@ class NestRegion:
         """The texts of the kernels so far."""
         return [loaded.kernel.text for loaded in list(self._loaded.values()) if loaded is not None]
 
+    @property
+    def native(self) -> int:
+        """Calls that native code ran."""
+        return self.tiled
+
+    @property
+    def compilations(self) -> int:
+        """Kernels that the compiler has made for it."""
+        return self._counters.compilations
+
+    @property
+    def cache_hits(self) -> int:
+        """Kernels that were found compiled."""
+        return self._counters.cache_hits
+
     def _on_host(self, inputs: tuple[object, ...]) -> object:
         self.fallbacks += 1
         return self.twin(*inputs)
@@ -112,7 +130,7 @@ class NestRegion:
         try:
             kinds = [input_of(value) for value in inputs]
             kernel = emit_nest(self.node, self.graph, kinds)
-            library = load_unit(nest_unit(kernel, compiler.dialect), compiler)
+            library = load_unit(nest_unit(kernel, compiler.dialect), compiler, self._counters)
         except Refused as refused:
             self.reasons[key] = str(refused)
             return None

@@ -86,7 +86,7 @@ def build_plan(
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
     made = functions[entry], maker.bindings[entry], maker.regions
     plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, *made)
-    statistics.compilations += len(functions)
+    statistics.host_programs += len(functions)
     statistics.regions = formed
     statistics.tiled_regions.extend(plan.regions)
     _dump(plan)

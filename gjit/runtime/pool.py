@@ -21,6 +21,9 @@ class ScratchPool:
     >>> pool.give(block)
     >>> pool.take(900) is block
     True
+    >>> pool.give(block.view(float).base)
+    >>> pool.take(1000).nbytes == block.nbytes, pool.kept()
+    (True, 0)
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES):
@@ -33,12 +36,12 @@ class ScratchPool:
         try:
             return self._free[size].pop()
         except IndexError:
-            block = np.empty(size + ALIGNMENT, np.uint8)
-            offset = -block.ctypes.data % ALIGNMENT
-            return block[offset : offset + size]
+            return _aligned(np.empty(size + ALIGNMENT, np.uint8))
 
     def give(self, block: np.ndarray) -> None:
-        """Give a block back that nobody looks at any more."""
+        """Give a block back that nobody looks at any more, or the array that owns its memory."""
+        if block.nbytes % _GRAIN:
+            block = _aligned(block)
         if self.kept() + block.nbytes <= self._kept_bytes:
             self._free[block.nbytes].append(block)
 
@@ -49,6 +52,12 @@ class ScratchPool:
     def clear(self) -> None:
         """Let go of all that is free."""
         self._free.clear()
+
+
+def _aligned(owner: np.ndarray) -> np.ndarray:
+    """The part of an owner of memory that a block is."""
+    offset = -owner.ctypes.data % ALIGNMENT
+    return owner[offset : offset + owner.nbytes - ALIGNMENT]
 
 
 scratch = ScratchPool()

@@ -170,12 +170,13 @@ class _Watch:
     """The trace hook of one profiled call, for one thread."""
 
     def __init__(self, profile: Profile, regions: Iterable[Region]):
-        self.profile, self.engine = profile, profile.engine
+        self.profile = profile
         self.lines: dict[tuple[str, int], LineTime] = {}
         kinds = {TiledRegion, *map(type, regions)}
         calls = (getattr(kind.__call__, "__code__", None) for kind in kinds)
         self._region_codes = {code for code in calls if code is not None}
         self._frames: list[_Frame] = []
+        self._in_region = False
         self.begin = time.perf_counter()
 
     @contextmanager
@@ -237,24 +238,30 @@ class _Watch:
         return record
 
     def _region(self, frame: types.FrameType) -> Callable | None:
+        if self._in_region:  # one engine has handed the region to another
+            return None
+        self._in_region = True
         region = frame.f_locals.get(frame.f_code.co_varnames[0])
         frame.f_trace_lines = False
-        tiled, start = region.tiled, time.perf_counter()
+        counts, start = (region.tiled, region.native), time.perf_counter()
         caller = self._frames[-1] if self._frames else None
 
         def watch(frame: types.FrameType, kind: str, argument: object) -> Callable:
             if kind == "return":
-                self._end_region(region, caller, start, "as a whole" if region.tiled > tiled else "op by op")
+                self._in_region = False
+                self._end_region(region, caller, start, counts)
             return watch
 
         return watch
 
-    def _end_region(self, region: Region, caller: _Frame | None, start: float, way: str) -> None:
+    def _end_region(self, region: Region, caller: _Frame | None, start: float, counts: tuple[int, int]) -> None:
         now = time.perf_counter()
+        tiled, native = counts
+        way = "as a whole" if region.tiled > tiled else "op by op"
         if caller is not None and caller.line:
             self._line(caller.file, caller.line).in_regions += now - start
         ops = ", ".join(inner.op.partition(".")[2] or inner.op for inner in region.node.blocks[0])
-        engine = "numpy" if isinstance(region, TiledRegion) else self.engine
+        engine = "native" if region.native > native else "numpy"
         details = {"engine": engine, "ran": way, "lines": lines_of(region.node), "ops": ops}
         self._add("region", f"region at {lines_of(region.node) or 'no line'}", start, now, details)
 

@@ -34,25 +34,23 @@ class Statistics:
     compilations    host programs and kernels that were compiled
     cache_hits      kernels that were found compiled
     regions         regions of the plan that was made last
-    launches        regions that ran as one kernel or tile by tile
+    launches        regions that ran as one pass: as native code or tile by tile
     host_calls      calls that the interpreter ran
     fallbacks       regions that ran op by op although they were large
     transfers       copies between host and device
     bytes_moved     bytes of these copies
     guard_failures  calls that found a captured name changed
-    swaps           regions that moved to another engine while the program ran
+    swaps           moves of a region to native code, or to more of it, while the program ran
     """
 
     captures: int = 0
     signatures: int = 0
-    compilations: int = 0
-    cache_hits: int = 0
+    host_programs: int = 0
     regions: int = 0
     host_calls: int = 0
     transfers: int = 0
     bytes_moved: int = 0
     guard_failures: int = 0
-    swaps: int = 0
     tiled_regions: list[Region] = field(default_factory=list, repr=False, compare=False)
     _calls: itertools.count = field(default_factory=itertools.count, repr=False, compare=False)
 
@@ -73,6 +71,18 @@ class Statistics:
     @property
     def fallbacks(self) -> int:
         return sum(region.fallbacks for region in self.tiled_regions)
+
+    @property
+    def compilations(self) -> int:
+        return self.host_programs + sum(region.compilations for region in self.tiled_regions)
+
+    @property
+    def cache_hits(self) -> int:
+        return sum(region.cache_hits for region in self.tiled_regions)
+
+    @property
+    def swaps(self) -> int:
+        return sum(region.swaps for region in self.tiled_regions)
 
     def as_dict(self) -> dict[str, int]:
         """All counters by name."""

@@ -8,12 +8,12 @@ from types import CodeType
 import numpy as np
 
 from gjit.ir.graph import Node, Value
-from gjit.ops.exactness import is_layout_free, is_tile_free
+from gjit.ops.exactness import MISWRITTEN, is_layout_free, is_tile_free
 from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, tile_length
 from gjit.runtime.elision import is_swapped, reuses_operand
 from gjit.runtime.gain import OWN_ARRAYS, size_factor
-from gjit.runtime.layout import Order, Shape, has_distinct_elements, size_of
+from gjit.runtime.layout import Order, Shape, has_distinct_elements, is_contiguous, size_of
 from gjit.runtime.pool import ALIGNMENT
 from gjit.runtime.region_items import Item, Step, Unsupported
 from gjit.runtime.region_values import Typing
@@ -250,6 +250,8 @@ def _direct(steps: list[Step], outputs: list[Item]) -> Item | None:
     """The value that the step just before a store makes, if it can be made in the target itself."""
     maker, store = steps[-2:] if len(steps) > 1 else (None, steps[-1])
     if maker is None or maker.out is not None or maker.operation.form not in (Form.UFUNC, Form.CAST, Form.SELECT):
+        return None
+    if maker.function in MISWRITTEN and not is_contiguous(store.out.shape, store.out.strides, 1, store.out.order):
         return None
     is_fit = maker.result is store.operands[0] and maker.result not in outputs and maker.result.dtype == store.out.dtype
     return maker.result if is_fit else None

@@ -47,6 +47,8 @@ class TiledRegion:
 
     __slots__ = ("node", "twin", "source", "tiled", "fallbacks", "_inputs", "_plans", "_credit", "_nameless", "_least")
 
+    native = compilations = cache_hits = swaps = 0
+
     def __init__(self, node: Node, twin: Callable, source: RegionSource):
         self.node = node
         self.twin = twin

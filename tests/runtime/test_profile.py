@@ -116,7 +116,7 @@ def test_generators_are_watched_at_each_item():
 def test_the_table_has_the_lines_with_their_share():
     profile = gjit.script(program).profile(np.ones(LARGE), 2)
     head, titles, *rows = str(profile).splitlines()
-    assert head.startswith("program on the engine numpy: ")
+    assert head.startswith("program on the engine auto: ")
     assert titles.split() == ["total", "ms", "share", "in", "regions", "times", "line"]
     assert len(rows) == len(profile.lines)
     assert any(row.endswith(f"test_profile.py:{line_of(program, 4)}  return np.sqrt(u).sum()") for row in rows)
@@ -168,7 +168,7 @@ def test_the_plain_function_runs_under_disable():
         profile = gjit.script(program).profile(np.ones(9), 1)
     assert profile.result == program(np.ones(9), 1)
     assert profile.lines == []
-    assert str(profile).startswith("program on the engine numpy")
+    assert str(profile).startswith("program on the engine auto")
 
 
 def test_save_knows_two_forms(tmp_path):
