@@ -3,7 +3,7 @@
 Threads with neighbouring `threadIdx.x` have neighbouring columns; those of one column share its lines and meet in
 shared memory. Threads behind the last column do what the last one does, and write nothing.
 
-extern "C" __global__ void __launch_bounds__(256) centred(...) {
+extern "C" __global__ void __launch_bounds__(256, 1) centred(...) {
     const int32 tiles = (extent_1 + 31) / 32;
     const int32 row = (int32)blockIdx.x / tiles;
     const int32 own = ((int32)blockIdx.x - row * tiles) * 32 + (int32)threadIdx.x;
@@ -14,11 +14,10 @@ extern "C" __global__ void __launch_bounds__(256) centred(...) {
     for (int unit = 0; unit < 4; ++unit) {
         const int32 at = start + unit * 8 + (int32)threadIdx.y;
         const int32 first = at;
-        if (first < lines) {
-            const int32 index_0 = first;
-            const float64 *x_row = x_base + index_0 * x_stride_0;
-            x_vectors[unit].lanes[0] = x_row[column];
-        }
+        const int32 line = first < lines ? first : 0;
+        const int32 index_0 = line;
+        const float64 *x_row = x_base + index_0 * x_stride_0;
+        x_vectors[unit].lanes[0] = x_row[column];
     }
     ...
     const float64 total_all = of_column<Sum, 8>(total_sums[0]);
@@ -34,12 +33,12 @@ from functools import partial
 from gjit.cuda_kernels.device_element import Element
 from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Extents, Layout
-from gjit.cuda_kernels.device_nest import load, pointers
+from gjit.cuda_kernels.device_nest import load, needed, pointers
 from gjit.cuda_kernels.device_reductions import of_column
 from gjit.cuda_kernels.device_rows import RowsWriter, indices
 from gjit.cuda_kernels.device_shapes import LaunchShape, columns_shape
 from gjit.cuda_kernels.device_sweeps import RowSweep
-from gjit.cuda_kernels.element import indented, place
+from gjit.cuda_kernels.element import place
 from gjit.cuda_kernels.program import Array, KernelProgram, Level, Reduction
 from gjit.cuda_kernels.rows import row_length
 
@@ -51,19 +50,19 @@ def columns_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
 
 @dataclass(frozen=True, slots=True)
 class _ColumnSweep(RowSweep):
-    """A pass over columns: its elements lie one line apart; `pointers` lead to the line `first`."""
+    """A pass over columns: its elements lie one line apart; `pointers` lead to the line at `first`."""
 
     pointers: tuple[str, ...] = ()
 
-    def _place(self, array: Array) -> str:
+    def _place(self, array: Array, index: str) -> str:
         return place(array, "column", "row")
 
-    def _guarded(self, body: list[str], writes: bool = False) -> list[str]:
-        lines = [line.replace("[lane]", "[0]") for line in body]
-        if any("_row" in line for line in body):
-            lines = [*self.pointers, *lines]
-        guard = " && is_inside" if writes else ""
-        return [f"if (first < {self.extent}{guard}) {{", *indented(lines, 1), "}"]
+    def _units(self, body: list[str]) -> list[str]:
+        return super(_ColumnSweep, self)._units([*needed(self.pointers, body), *body])
+
+    @property
+    def _may_write(self) -> str:
+        return f"{self._is_there} && is_inside"
 
     def _is_whole(self, array: Array) -> bool:
         return False
@@ -96,7 +95,12 @@ class _ColumnsWriter(RowsWriter):
 
     def _row_sweep(self, element: Element, known: frozenset[str]) -> RowSweep:
         axes = self.program.lines
-        lines = [*indices("first", axes, self.index), *pointers(self.program, axes, "base", "row", Level.ELEMENT)]
+        inside = f"const {self.index} line = first < lines ? first : 0;"
+        lines = [
+            inside,
+            *indices("line", axes, self.index),
+            *pointers(self.program, axes, "base", "row", Level.ELEMENT),
+        ]
         held, aligned = frozenset(self.held), self.layout.aligned
         return _ColumnSweep(
             element, held, known, self.plan, self.index, self.vector, aligned, "lines", pointers=tuple(lines)

@@ -56,7 +56,7 @@ def flat_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     kind = index_type(layout)
     body = [*row_loads(program, "data"), *line.element.texts.operations(uniform(program.steps))]
     body.append(f"const {kind} start = ({kind})blockIdx.x * {line.tile};")
-    lines = [*line.element.text(), *head_text(program.name, THREADS, fields)]
+    lines = [*line.element.text(), *head_text(program.name, str(THREADS), fields)]
     lines += [*indented([*body, *line.block_text("extent_0")], 1), "}"]
     shape = partial(line_shape, tile=line.tile, threads=THREADS)
     return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, shape)
@@ -79,4 +79,4 @@ def line_of(program: KernelProgram, layout: Layout) -> Line:
     if program.loop is not None:
         return Line(element, kind, 1)
     vector = vector_width(program) if layout.aligned or program.reductions else 1
-    return Line(element, kind, vector, units_of(loads, vector), aligned=layout.aligned)
+    return Line(element, kind, vector, units_of(program, loads, vector), aligned=layout.aligned)

@@ -10,7 +10,8 @@ import numpy as np
 
 from gjit.cuda_kernels.arguments import all_arrays
 from gjit.cuda_kernels.device_row_plan import RowPlan, plan_columns, plan_rows, row_length
-from gjit.cuda_kernels.program import Access, Array, KernelProgram
+from gjit.cuda_kernels.program import Access, Array, KernelProgram, Level, Operation
+from gjit.cuda_kernels.sweeps import CHEAP_ROWS
 
 VECTOR_BYTES = 16
 """The most that one thread reads at once."""
@@ -19,6 +20,10 @@ _SLACK = 1 << 24
 """An index may run past the last element by as much as one launch covers at a time."""
 _FEW_ARRAYS = 8
 _MOST_PARTS = 64
+_MOST_REDUCED = 8
+_DEAR = 8
+MOST_WORK = 256
+"""Cheap ops in the text of one kernel; dear ones count for several."""
 
 Extents = tuple[int, ...]
 Strides = Mapping[str, tuple[int, ...]]
@@ -85,14 +90,26 @@ def layout_of(
 def vector_width(program: KernelProgram) -> int:
     """How many elements a thread reads at once where arrays are aligned: 16 bytes of the widest dtype.
 
-    Many arrays take fewer, since each vector needs registers.
+    Many arrays take fewer, since each vector needs registers, and so do many ops, since each lane has its own text.
     """
     arrays = all_arrays(program)
     widths = [array.dtype.itemsize for array in arrays if is_vector(array)]
     if not widths:
         return 1
     width = VECTOR_BYTES // max(widths)
-    return max(1, width // 2) if len(arrays) > _FEW_ARRAYS else width
+    if program.reductions:
+        width = min(width, _MOST_REDUCED)
+    if len(arrays) > _FEW_ARRAYS:
+        width = max(1, width // 2)
+    while width > 1 and width * work_of(program) > MOST_WORK:
+        width //= 2
+    return width
+
+
+def work_of(program: KernelProgram) -> int:
+    """How much text one element makes: each lane of each vector has it once."""
+    steps = [step for step in program.all_steps if isinstance(step, Operation) and step.level is Level.ELEMENT]
+    return len(program.reductions) + sum(1 if step.row in CHEAP_ROWS else _DEAR for step in steps)
 
 
 def is_vector(array: Array) -> bool:

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gjit.cuda_kernels.device_element import Element
-from gjit.cuda_kernels.device_layout import is_vector
-from gjit.cuda_kernels.device_nest import load
+from gjit.cuda_kernels.device_layout import MOST_WORK, is_vector, work_of
+from gjit.cuda_kernels.device_nest import load, needed
 from gjit.cuda_kernels.device_reductions import taken
-from gjit.cuda_kernels.element import INDENT, indented, place
-from gjit.cuda_kernels.program import Access, Array, Reduction
+from gjit.cuda_kernels.element import indented, place
+from gjit.cuda_kernels.program import Access, Array, KernelProgram, Reduction
 from gjit.ops.kernels import c_type
 
 THREADS = 256
@@ -96,15 +96,18 @@ class Line:
     def _tile(self) -> list[str]:
         name = "{0}_vectors[unit]" if self.units > 1 else "{0}_vector"
         if self.units == 1:
-            return [self._first("threadIdx.x"), *self._loads(name, declared=True), *self._vector(name, "{0}_vector")]
+            return self._from_first(
+                "threadIdx.x", [*self._loads(name, declared=True), *self._vector(name, "{0}_vector")]
+            )
         lines = [f"{self._type(array)} {array.name}_vectors[{self.units}];" for array in self.element.loads]
-        first = self._first(f"(unit * {THREADS} + threadIdx.x)")
-        unit = [UNROLL, f"for (int unit = 0; unit < {self.units}; ++unit) {{", INDENT + first]
-        lines += [*unit, *indented(self._loads(name, declared=False), 1), "}"]
-        return [*lines, *unit, *indented(self._vector(name, "{0}_vector"), 1), "}"]
+        for body in (self._loads(name, declared=False), self._vector(name, "{0}_vector")):
+            lines += [UNROLL, f"for (int unit = 0; unit < {self.units}; ++unit) {{"]
+            lines += [*indented(self._from_first(f"(unit * {THREADS} + threadIdx.x)", body), 1), "}"]
+        return lines
 
-    def _first(self, thread: str) -> str:
-        return f"const {self.index} first = start + ({self.index}){thread}{self.scale};"
+    def _from_first(self, thread: str, body: list[str]) -> list[str]:
+        first = f"const {self.index} first = start + ({self.index}){thread}{self.scale};"
+        return [*needed([first], body), *body]
 
     def _loads(self, form: str, declared: bool) -> list[str]:
         """Read the vectors at `first`; what does not lie side by side is gathered."""
@@ -141,7 +144,7 @@ class Line:
 
     def _taken(self, step: Reduction, lane: str, index: str) -> str:
         place = f"{self.counted} + {index}" if self.counted else index
-        return taken(step, f"{step.result}_parts[{lane}]", f"{step.result}_term", place)
+        return taken(step, self.vector, lane, place)
 
     @property
     def scale(self) -> str:
@@ -168,7 +171,10 @@ class Line:
         return f"Vector<{c_type(array.dtype)}, {self.vector}>"
 
 
-def units_of(loads: list[Array], vector: int) -> int:
+def units_of(program: KernelProgram, loads: list[Array], vector: int) -> int:
     """How many vectors each thread reads before it uses the first."""
     count = sum(vector * array.dtype.itemsize for array in loads if array.access is not Access.REPEATED)
-    return max(1, min(_MOST_UNITS, -(-_BYTES_IN_FLIGHT // max(count, 1))))
+    units = max(1, min(_MOST_UNITS, -(-_BYTES_IN_FLIGHT // max(count, 1))))
+    while units > 1 and units * vector * work_of(program) > MOST_WORK:
+        units -= 1
+    return units

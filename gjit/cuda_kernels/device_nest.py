@@ -11,6 +11,7 @@ for (int32 index_0 = (int32)blockIdx.z; index_0 < extent_0; index_0 += (int32)gr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from gjit.cuda_kernels.arguments import all_arrays
@@ -90,3 +91,18 @@ def row_loads(program: KernelProgram, pointer: str) -> list[str]:
 def load(array: Array, index: str, pointer: str) -> str:
     """The line that reads one element of the row."""
     return f"const {c_type(array.dtype)} {array.name} = {place(array, index, pointer)};"
+
+
+def needed(lines: Iterable[str], body: Iterable[str]) -> list[str]:
+    """Of the lines that give names to values those whose names the body uses, or another of them that it uses.
+
+    >>> needed(["const int a = 1;", "float *b = c + a;", "int d = a;"], ["use(b);"])
+    ['const int a = 1;', 'float *b = c + a;']
+    """
+    text, kept = "\n".join(body), []
+    for line in reversed(list(lines)):
+        name = line.partition(" = ")[0].split()[-1].lstrip("*")
+        if re.search(rf"\b{name}\b", text):
+            kept.append(line)
+            text += line
+    return kept[::-1]

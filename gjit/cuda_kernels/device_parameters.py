@@ -97,9 +97,9 @@ def multiplier_of(extent: int) -> tuple[int, int]:
     return ((1 << 32) * ((1 << shift) - extent)) // extent + 1, shift
 
 
-def head_text(name: str, threads: int, fields: tuple[Field, ...]) -> list[str]:
-    """The first lines of a kernel."""
-    first = f'extern "C" __global__ void __launch_bounds__({threads}) {name}'
+def head_text(name: str, bounds: str, fields: tuple[Field, ...]) -> list[str]:
+    """The first lines of a kernel with so many threads, and perhaps so many blocks at once."""
+    first = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}'
     return spread(first, [field.declaration for field in fields], " {")
 
 

@@ -10,6 +10,7 @@ from gjit.cuda_kernels.program import Combine, Reduction
 
 WARP = 32
 _LINE = 116
+_MOST_LANES = 4
 _INLINE = "static __device__ __forceinline__"
 _T = "template <typename T>"
 
@@ -133,9 +134,59 @@ TICKETS = f"""\
 """
 
 
-def taken(step: Reduction, part: str, term: str, place: str) -> str:
-    """The line that takes one element into a part of a reduction."""
-    return f"{part} = {step.combine.value}::combine({part}, {single(step, term, place)});"
+def lanes_of(step: Reduction, vector: int) -> int:
+    """How many partial results a thread has for vectors of so many elements: what takes many registers has one."""
+    is_large = step.combine.is_place or step.combine is Combine.DEVIATION
+    return 1 if is_large else min(vector, _MOST_LANES)
+
+
+def is_cascaded(step: Reduction) -> bool:
+    """Whether a few elements are added up before they join those before, so that errors stay small."""
+    return step.accumulator.kind in "fc" and step.combine in (Combine.SUM, Combine.PRODUCT, Combine.DEVIATION)
+
+
+def taken(step: Reduction, vector: int, lane: str, place: str) -> str:
+    """The line that takes the term of one element into a thread's partial result."""
+    part = f"{step.result}_{'parts' if is_cascaded(step) else 'sums'}[{_lane(step, vector, lane)}]"
+    return f"{part} = {step.combine.value}::combine({part}, {single(step, f'{step.result}_term', place)});"
+
+
+def _lane(step: Reduction, vector: int, lane: str) -> str:
+    lanes = lanes_of(step, vector)
+    if lanes == 1:
+        return "0"
+    return lane if lanes == vector or lane.isdigit() else f"{lane} % {lanes}"
+
+
+def sums_of(reductions: list[Reduction], vector: int) -> list[str]:
+    """The partial results of a thread."""
+    return [line for step in reductions for line in array_of(step, "sums", lanes_of(step, vector))]
+
+
+def parts_of(reductions: list[Reduction], vector: int) -> list[str]:
+    """Those of a few elements, where they are apart."""
+    cascaded = [step for step in reductions if is_cascaded(step)]
+    return [line for step in cascaded for line in array_of(step, "parts", lanes_of(step, vector))]
+
+
+def parts_joined(reductions: list[Reduction], vector: int) -> list[str]:
+    """The partial results of a few elements into those of all before."""
+    return [
+        _joined(step, lane, f"{step.result}_parts[{lane}]")
+        for step in reductions
+        if is_cascaded(step)
+        for lane in range(lanes_of(step, vector))
+    ]
+
+
+def lanes_joined(step: Reduction, vector: int) -> list[str]:
+    """The partial results of all lanes into that of the first."""
+    return [_joined(step, 0, f"{step.result}_sums[{lane}]") for lane in range(1, lanes_of(step, vector))]
+
+
+def _joined(step: Reduction, lane: int, part: str) -> str:
+    total = f"{step.result}_sums[{lane}]"
+    return f"{total} = {step.combine.value}::combine({total}, {part});"
 
 
 def single(step: Reduction, term: str, place: str) -> str:

@@ -16,6 +16,7 @@ SLOT_BYTES = 1024
 _THREADS = 256
 _WARP = 32
 _MOST_UNITS = 8
+_MOST_ELEMENTS = 32
 _UNITS_IN_TURN = 2
 _MOST_LINES = 16
 _LINES_IN_TURN = 4
@@ -58,13 +59,15 @@ def plan_rows(program: KernelProgram, length: int, vector: int, shared: int) -> 
     """
     vectors = max(1, -(-length // vector))
     if program.reduced == 1:
-        team = _team(vectors)
+        most = max(1, min(_MOST_UNITS, _MOST_ELEMENTS // vector))
+        team = _team(vectors, most)
         units = _power_of_two(-(-vectors // team))
         rows = max(1, _THREADS // team)
         words = units * vector * held_bytes(program) / 4
-        if units <= _MOST_UNITS and words <= _WORDS[max(team * rows, _THREADS)]:
+        if units <= most and words <= _WORDS[max(team * rows, _THREADS)]:
             return RowPlan(team, rows, units, Storage.REGISTERS)
-        if SLOT_BYTES + vectors * vector * sum(kind.itemsize for kind in held(program).values()) <= shared:
+        tiles = -(-vectors // (1024 * _UNITS_IN_TURN)) * 1024 * _UNITS_IN_TURN
+        if SLOT_BYTES + tiles * vector * sum(kind.itemsize for kind in held(program).values()) <= shared:
             return RowPlan(1024, 1, _UNITS_IN_TURN, Storage.SHARED)
     team = _WARP if length <= 1024 else 1024 if length >= 1 << 13 else _THREADS
     return RowPlan(team, max(1, _THREADS // team), _UNITS_IN_TURN if program.reduced == 1 else 1, Storage.NONE)
@@ -87,11 +90,11 @@ def plan_columns(program: KernelProgram, lines: int, columns: int) -> RowPlan:
     return RowPlan(_THREADS // side, side, _LINES_IN_TURN, Storage.NONE)
 
 
-def _team(vectors: int) -> int:
-    """Lanes of a warp, or whole blocks for long rows."""
-    if vectors <= _WARP * _MOST_UNITS:
+def _team(vectors: int, units: int) -> int:
+    """Lanes of a warp, or whole blocks for long rows, so that each thread has a few vectors."""
+    if vectors <= _WARP * units:
         return min(_WARP, _power_of_two(vectors))
-    return next((team for team in (256, 512) if vectors <= team * _MOST_UNITS), 1024)
+    return next((team for team in (256, 512) if vectors <= team * units), 1024)
 
 
 def _power_of_two(count: int) -> int:

@@ -2,7 +2,7 @@
 
 A row is read once where it fits the registers of a team, or shared memory; longer ones are read by each sweep.
 
-extern "C" __global__ void __launch_bounds__(256) softmax(...) {
+extern "C" __global__ void __launch_bounds__(256, 1) softmax(...) {
     const int32 row = (int32)blockIdx.x * 8 + (int32)threadIdx.y;
     if (row >= extent_0) return;
     const int32 index_0 = row;
@@ -29,7 +29,7 @@ from gjit.cuda_kernels.blocks import Sweep, partial_type
 from gjit.cuda_kernels.device_element import Element
 from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Extents, Layout, vector_width
-from gjit.cuda_kernels.device_nest import pointers, row_loads
+from gjit.cuda_kernels.device_nest import needed, pointers, row_loads
 from gjit.cuda_kernels.device_parameters import fields_of, head_text, index_type
 from gjit.cuda_kernels.device_reductions import WARP, of_block, of_warp
 from gjit.cuda_kernels.device_row_plan import SLOT_BYTES, Storage, held
@@ -72,17 +72,16 @@ class RowsWriter:
                 body += self._sweep(depth, sweep)
         body += self._row_stores()
         lines = [line for element in self.elements for line in element.text()]
-        lines += [*head_text(program.name, plan.team * plan.rows, fields), *indented(body, 1), "}"]
+        bounds = f"{plan.team * plan.rows}, 1"
+        lines += [*head_text(program.name, bounds, fields), *indented(body, 1), "}"]
         return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, self._shape())
 
     def _shape(self) -> Callable[[Extents], LaunchShape]:
         plan = self.plan
         waiting = sum(dtype.itemsize for dtype in self.held.values()) if plan.storage is Storage.SHARED else 0
         slots = SLOT_BYTES if plan.team > WARP else 0
-        kept = len(self.program.kept)
-        return partial(
-            rows_shape, kept=kept, team=plan.team, rows=plan.rows, slots=slots, held=waiting, vector=self.vector
-        )
+        kept, tile = len(self.program.kept), plan.team * plan.units * self.vector
+        return partial(rows_shape, kept=kept, team=plan.team, rows=plan.rows, slots=slots, held=waiting, tile=tile)
 
     # Around the sweeps
 
@@ -112,7 +111,9 @@ class RowsWriter:
                 lines.append(f"{kind} {name}_held[{self.plan.units}];")
                 continue
             lines.append(f"{kind} *{name}_held = ({kind} *)({before});")
-            before = f"(char *)({name}_held + ({self._extent} + {self.vector - 1}) / {self.vector})"
+            tile = self.plan.team * self.plan.units
+            vectors = f"({self._extent} + {tile * self.vector - 1}) / {tile * self.vector} * {tile}"
+            before = f"(char *)({name}_held + {vectors})"
         return lines
 
     def _row_stores(self) -> list[str]:
@@ -169,7 +170,8 @@ class RowsWriter:
             return text
         kind, axes = self.index, self.program.lines[:-1]
         count = " * ".join(f"extent_{axis}" for axis in axes)
-        body = [*indices("line", axes, kind), *pointers(self.program, axes, "base", "row", Level.ELEMENT), *text]
+        lines = [*indices("line", axes, kind), *pointers(self.program, axes, "base", "row", Level.ELEMENT)]
+        body = [*needed(lines, text), *text]
         return [f"for ({kind} line = 0; line < {count}; ++line) {{", *indented(body, 1), "}"]
 
     def _first(self, name: str) -> int:

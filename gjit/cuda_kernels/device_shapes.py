@@ -72,14 +72,14 @@ def total_shape(extents: Extents, tile: int, vector: int, threads: int, shared: 
     return LaunchShape((grid[0], grid[1], grid[2]), shape.block, shared, math.prod(grid))
 
 
-def rows_shape(extents: Extents, kept: int, team: int, rows: int, slots: int, held: int, vector: int) -> LaunchShape:
-    """Blocks of `rows` teams each; `held` bytes of each element of a row wait in shared memory.
+def rows_shape(extents: Extents, kept: int, team: int, rows: int, slots: int, held: int, tile: int) -> LaunchShape:
+    """Blocks of `rows` teams each; `held` bytes of each element of whole tiles wait in shared memory.
 
     >>> rows_shape((100, 1000), 1, 32, 8, 0, 0, 4)
     LaunchShape(grid=(13, 1, 1), block=(32, 8, 1), shared=0, partials=0)
     """
     count = math.prod(extents[:kept])
-    length = -(-extents[-1] // vector) * vector
+    length = -(-extents[-1] // tile) * tile
     return LaunchShape((max(1, -(-count // rows)), 1, 1), (team, rows, 1), slots + held * length)
 
 

@@ -12,10 +12,10 @@ for (int unit = 0; unit < 8; ++unit) {
 for (int unit = 0; unit < 8; ++unit) {
     ...
     for (int lane = 0; lane < 4; ++lane) {
+        float32 top_term;
+        softmax_sweep_0(x_held[unit].lanes[lane], top_term);
         if (first + lane < extent_1) {
-            float32 top_term;
-            softmax_sweep_0(x_held[unit].lanes[lane], top_term);
-            top_parts[lane] = Maximum::combine(top_parts[lane], top_term);
+            top_sums[lane] = Maximum::combine(top_sums[lane], top_term);
         }
     }
 }
@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from gjit.cuda_kernels.device_element import Element
 from gjit.cuda_kernels.device_layout import is_vector
 from gjit.cuda_kernels.device_lines import ROLL, UNROLL
-from gjit.cuda_kernels.device_reductions import array_of, taken
+from gjit.cuda_kernels.device_reductions import lanes_joined, parts_joined, parts_of, sums_of, taken
 from gjit.cuda_kernels.device_row_plan import RowPlan, Storage
 from gjit.cuda_kernels.element import indented, place
-from gjit.cuda_kernels.program import Array, Reduction
+from gjit.cuda_kernels.program import Array
 from gjit.ops.kernels import c_type
 
 TURNS = 64
@@ -63,41 +63,25 @@ class RowSweep:
 
     def sums(self) -> list[str]:
         """What the elements of a thread have together, `NAME_sums`, before the first."""
-        return self._array("sums")
+        return sums_of(self.element.reductions, self.vector)
 
     def text(self) -> list[str]:
         """The pass itself."""
-        body = [*self._reads(), *self._work()]
+        reductions, body = self.element.reductions, [*self._reads(), *self._work()]
+        parts, joined = parts_of(reductions, self.vector), parts_joined(reductions, self.vector)
         if self.plan.storage is Storage.REGISTERS:
-            return body
+            return [*parts, *body, *joined]
         step = f"start += {self.plan.team * self.plan.units}"
         ahead = f"start * {self.vector} < {self.extent}" if self.vector > 1 else f"start < {self.extent}"
-        if not self.element.reductions:
+        if not parts:
             return [ROLL, f"for ({self.index} start = 0; {ahead}; {step}) {{", *indented(body, 1), "}"]
         turns = [ROLL, f"for (int turn = 0; turn < {TURNS} && {ahead}; ++turn, {step}) {{", *indented(body, 1), "}"]
-        inner = [*self._array("parts"), *turns, *self._parts_joined()]
+        inner = [*parts, *turns, *joined]
         return [ROLL, f"for ({self.index} start = 0; {ahead};) {{", *indented(inner, 1), "}"]
 
     def joined_lanes(self) -> list[str]:
         """The sums of all lanes into those of the first."""
-        return [
-            joined(step, f"{step.result}_sums[{lane}]", "0")
-            for step in self.element.reductions
-            for lane in range(1, self.vector)
-        ]
-
-    @property
-    def _parts(self) -> str:
-        return "sums" if self.plan.storage is Storage.REGISTERS else "parts"
-
-    # What the elements of a thread have together
-
-    def _array(self, ending: str) -> list[str]:
-        return [line for step in self.element.reductions for line in array_of(step, ending, self.vector)]
-
-    def _parts_joined(self) -> list[str]:
-        body = [joined(step, f"{step.result}_parts[lane]") for step in self.element.reductions]
-        return [UNROLL, f"for (int lane = 0; lane < {self.vector}; ++lane) {{", *indented(body, 1), "}"]
+        return [line for step in self.element.reductions for line in lanes_joined(step, self.vector)]
 
     # Reading
 
@@ -110,13 +94,12 @@ class RowSweep:
         return lines
 
     def _read(self, array: Array) -> list[str]:
+        """What is not there is read from the beginning of the row, and counts for nothing."""
         name = self._vector_of(array.name)
-        single = self._guarded([f"{name}.lanes[lane] = {self._place(array)};"])
+        single = self._each_lane([f"{name}.lanes[lane] = {self._place(array, self._inside)};"])
         if not self._is_whole(array):
             return single
         whole = f"{name} = *(const {self._type(array)} *)({array.source}_row + first);"
-        if self.vector == 1:
-            return [f"if (first < {self.extent}) {whole}"]
         return [f"if ({self._fits}) {{", *indented([whole], 1), "} else {", *indented(single, 1), "}"]
 
     # Computing and writing
@@ -132,19 +115,19 @@ class RowSweep:
                 lambda name: f"{self._vector_of(name)}.lanes[lane]",
             ),
         ]
-        body += [
-            taken(step, f"{step.result}_{self._parts}[lane]", f"{step.result}_term", self._at)
-            for step in element.reductions
-        ]
-        lines += self._guarded(body)
+        taking = [taken(step, self.vector, "lane", self._at) for step in element.reductions]
+        if taking:
+            body += [f"if ({self._is_there}) {{", *indented(taking, 1), "}"]
+        lines += self._each_lane(body)
         for output in element.outputs:
             lines += self._written(output.array)
         return self._units(lines)
 
     def _written(self, array: Array) -> list[str]:
         vector = f"{array.name}_vector"
-        single = self._guarded([f"{self._place(array)} = {vector}.lanes[lane];"], writes=True)
-        if not self._is_whole(array) or self.vector == 1:
+        store = f"{self._place(array, self._at)} = {vector}.lanes[lane];"
+        single = self._each_lane([f"if ({self._may_write}) {store}"])
+        if not self._is_whole(array):
             return single
         whole = f"*({self._type(array)} *)({array.source}_row + first) = {vector};"
         return [f"if ({self._fits}) {{", *indented([whole], 1), "} else {", *indented(single, 1), "}"]
@@ -161,16 +144,14 @@ class RowSweep:
         ]
         return [*head, *indented(body, 1), "}"]
 
-    def _place(self, array: Array) -> str:
-        return place(array, self._at, "row")
+    def _place(self, array: Array, index: str) -> str:
+        return place(array, index, "row")
 
-    def _guarded(self, body: list[str], writes: bool = False) -> list[str]:
-        """Lines for each lane whose element is there."""
+    def _each_lane(self, body: list[str]) -> list[str]:
+        """Lines for each lane."""
         if self.vector == 1:
-            lines = [line.replace("[lane]", "[0]") for line in body]
-            return [f"if (first < {self.extent}) {{", *indented(lines, 1), "}"]
-        guard = [f"if (first + lane < {self.extent}) {{", *indented(body, 1), "}"]
-        return [UNROLL, f"for (int lane = 0; lane < {self.vector}; ++lane) {{", *indented(guard, 1), "}"]
+            return [line.replace("[lane]", "[0]") for line in body]
+        return [UNROLL, f"for (int lane = 0; lane < {self.vector}; ++lane) {{", *indented(body, 1), "}"]
 
     def _vector_of(self, name: str) -> str:
         if name not in self.held:
@@ -190,14 +171,23 @@ class RowSweep:
     def _at(self) -> str:
         return "first" if self.vector == 1 else "(first + lane)"
 
+    @property
+    def _is_there(self) -> str:
+        """Whether there is an element for a lane."""
+        return f"first < {self.extent}" if self.vector == 1 else f"first + lane < {self.extent}"
+
+    @property
+    def _may_write(self) -> str:
+        """Whether the thread writes the element of a lane."""
+        return self._is_there
+
+    @property
+    def _inside(self) -> str:
+        """A place in the row, whatever the lane."""
+        return f"({self._is_there} ? {self._at} : 0)"
+
     def _is_whole(self, array: Array) -> bool:
-        return is_vector(array) and (self.aligned or self.vector == 1)
+        return is_vector(array) and self.aligned and self.vector > 1
 
     def _type(self, array: Array) -> str:
         return f"Vector<{c_type(array.dtype)}, {self.vector}>"
-
-
-def joined(step: Reduction, part: str, lane: str = "lane") -> str:
-    """The line that joins a part of a reduction with what came before."""
-    total = f"{step.result}_sums[{lane}]"
-    return f"{total} = {step.combine.value}::combine({total}, {part});"

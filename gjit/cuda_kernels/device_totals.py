@@ -11,7 +11,8 @@ extern "C" __global__ void __launch_bounds__(256) energy(...) {
             ...
             total_parts[lane] = Sum::combine(total_parts[lane], total_term);
         }
-        total_sums[lane] = Sum::combine(total_sums[lane], total_parts[lane]);
+        total_sums[0] = Sum::combine(total_sums[0], total_parts[0]);
+        ...
     }
     ...
     const float32 total_block = of_block<Sum, 8>(total_sums[0]);
@@ -40,10 +41,20 @@ from gjit.cuda_kernels.blocks import partial_type
 from gjit.cuda_kernels.device_flat import line_of
 from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Finish, Layout
-from gjit.cuda_kernels.device_lines import ROLL, THREADS, UNROLL, Line
+from gjit.cuda_kernels.device_lines import ROLL, THREADS, Line
 from gjit.cuda_kernels.device_nest import nested, row_loads
 from gjit.cuda_kernels.device_parameters import fields_of, head_text, index_type
-from gjit.cuda_kernels.device_reductions import WARP, array_of, neutral, number_of, of_block, shared_bytes
+from gjit.cuda_kernels.device_reductions import (
+    WARP,
+    lanes_joined,
+    neutral,
+    number_of,
+    of_block,
+    parts_joined,
+    parts_of,
+    shared_bytes,
+    sums_of,
+)
 from gjit.cuda_kernels.device_shapes import total_shape
 from gjit.cuda_kernels.element import indented
 from gjit.cuda_kernels.flat import uniform
@@ -62,10 +73,10 @@ def totals_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     if program.rank > 1:
         counted = "counted" if any(step.combine.is_place for step in program.totals) else ""
         line = replace(line, units=1, pointer="row", counted=counted)
-    body = [*_array("sums", program.totals, line.vector)]
+    body = sums_of(program.totals, line.vector)
     body += _flat(program, layout, line) if program.rank == 1 else _nest(program, layout, line)
     body += [*_block(program, line.vector), *_last(program, layout)]
-    lines = [*line.element.text(), *head_text(program.name, THREADS, fields), *indented(body, 1), "}"]
+    lines = [*line.element.text(), *head_text(program.name, str(THREADS), fields), *indented(body, 1), "}"]
     shape = partial(
         total_shape,
         tile=line.tile if program.rank == 1 else 0,
@@ -74,20 +85,6 @@ def totals_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
         shared=shared_bytes(program.totals, _WARPS),
     )
     return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, shape)
-
-
-def _array(ending: str, totals: list[Reduction], count: int) -> list[str]:
-    """Partial results of a thread, one for each lane of its vectors."""
-    return [line for step in totals for line in array_of(step, ending, count)]
-
-
-def _joined(totals: list[Reduction], count: int) -> list[str]:
-    """The lanes' partial results of some turns into those of all."""
-    body = []
-    for step in totals:
-        name = step.result
-        body.append(f"{name}_sums[lane] = {step.combine.value}::combine({name}_sums[lane], {name}_parts[lane]);")
-    return [UNROLL, f"for (int lane = 0; lane < {count}; ++lane) {{", *indented(body, 1), "}"]
 
 
 def _flat(program: KernelProgram, layout: Layout, line: Line) -> list[str]:
@@ -99,7 +96,7 @@ def _flat(program: KernelProgram, layout: Layout, line: Line) -> list[str]:
         *indented(line.block_text("extent_0"), 1),
         "}",
     ]
-    body = [*_array("parts", totals, line.vector), *turns, *_joined(totals, line.vector)]
+    body = [*parts_of(totals, line.vector), *turns, *parts_joined(totals, line.vector)]
     before = [*row_loads(program, "data"), *line.element.texts.operations(uniform(program.steps))]
     first = f"for ({kind} start = ({kind})blockIdx.x * {line.tile}; start < extent_0;) {{"
     return [*before, ROLL, first, *indented(body, 1), "}"]
@@ -114,9 +111,9 @@ def _nest(program: KernelProgram, layout: Layout, line: Line) -> list[str]:
     row = [*row_loads(program, "row"), *line.element.texts.operations(uniform(program.steps))]
     if line.counted:
         row.append(f"const int64 counted = {_counted(program)};")
-    row += _array("parts", totals, line.vector)
+    row += parts_of(totals, line.vector)
     loop = f"for ({kind} first = line_start; first < {extent}; first += line_step) {{"
-    row += [ROLL, loop, *indented(line.thread_text(extent), 1), "}", *_joined(totals, line.vector)]
+    row += [ROLL, loop, *indented(line.thread_text(extent), 1), "}", *parts_joined(totals, line.vector)]
     return [*before, *nested(program, layout, row)]
 
 
@@ -128,13 +125,13 @@ def _counted(program: KernelProgram) -> str:
     return f"{text} * extent_{program.rank - 1}"
 
 
-def _block(program: KernelProgram, count: int) -> list[str]:
+def _block(program: KernelProgram, vector: int) -> list[str]:
     """What the threads of the block have together, into its place among the partial results."""
     lines = []
     for step in program.totals:
-        name, way = step.result, step.combine.value
-        lines += [f"{name}_sums[0] = {way}::combine({name}_sums[0], {name}_sums[{lane}]);" for lane in range(1, count)]
-        lines.append(f"const {partial_type(step)} {name}_block = {of_block(step, f'{name}_sums[0]', _WARPS)};")
+        lines += lanes_joined(step, vector)
+        block = of_block(step, f"{step.result}_sums[0]", _WARPS)
+        lines.append(f"const {partial_type(step)} {step.result}_block = {block};")
     lines += [
         "const uint32 thread = threadIdx.y * blockDim.x + threadIdx.x;",
         "const uint32 blocks = gridDim.x * gridDim.y * gridDim.z;",

@@ -6,7 +6,6 @@ const float64 t0 = np_multiply(x, x);
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -31,27 +30,22 @@ def literal(value: np.generic) -> str:
     """A number as text, exactly.
 
     >>> literal(np.float32(0.1)), literal(np.int64(-3)), literal(np.float64("-inf"))
-    ('(float32)0x1.99999a0000000p-4', '(int64)-3', '(float64)-__builtin_inf()')
+    ('(float32)0x1.99999a0000000p-4', '(int64)-3', 'np_from_bits((uint64)0xfff0000000000000ULL)')
     """
     name, kind = c_type(value.dtype), value.dtype.kind
     if kind == "c":
         return f"{name}{{{literal(value.real)}, {literal(value.imag)}}}"
     if value.dtype.char == "e":
         return cast_text(literal(np.float32(value)), np.dtype("f4"), value.dtype)
+    if kind == "f" and np.isfinite(value):
+        return f"({name}){float(value).hex()}"
     if kind == "f":
-        return f"({name}){_float(float(value))}"
+        bits, ending = f"uint{8 * value.dtype.itemsize}", "ULL" if value.dtype.itemsize == 8 else "u"
+        return f"np_from_bits(({bits}){value.view(bits):#x}{ending})"
     number = int(value)
     if kind == "i" and number == -(1 << 8 * value.dtype.itemsize - 1):
         return f"({name})({number + 1} - 1)"
     return f"({name}){number}{'u' if kind == 'u' else ''}"
-
-
-def _float(value: float) -> str:
-    if math.isnan(value):
-        return '__builtin_nan("")'
-    if math.isinf(value):
-        return "-__builtin_inf()" if value < 0 else "__builtin_inf()"
-    return value.hex()
 
 
 class Texts:

@@ -262,7 +262,7 @@ template <class T> static T atomicOr(T *place, T value) { T old = *place; *place
 static inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(1ULL * a * b >> 32); }
 """
 
-_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(")
+_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(")
 _HEAD = re.compile(r"struct (?:__align__\(.*?\) )?(\w+) \{|(\w+)\(")
 _WAITS = re.compile(r"\b__(?:sync|shfl)\w*")
 _ENTRY = """\
@@ -293,7 +293,7 @@ def waiting_kernels(unit: str) -> frozenset[str]:
     """The kernels of a unit whose threads wait for each other, themselves or in a function that they call."""
     bodies: dict[str, str] = {}
     for text in _definitions(unit):
-        found = _HEAD.search(re.sub(r"__launch_bounds__\(\d+\)|^template <.*?> ", "", text))
+        found = _HEAD.search(re.sub(r"__launch_bounds__\([\d, ]+\)|^template <.*?> ", "", text))
         if found is not None:
             name = found[1] or found[2]
             bodies[name] = bodies.get(name, "") + text

@@ -106,7 +106,7 @@ def softmax_cases():
     found = []
     for place, length in enumerate((2, 9, 100, 1000, 5000, 17_000, 70_000)):
         for name in ("softmax", "variance"):
-            case = case_of(PROGRAMS[name], (3, length), shared=150 << 10 if place > 4 else 48 << 10)
+            case = case_of(PROGRAMS[name], (3, length), shared=200 << 10 if place > 4 else 48 << 10)
             x = case.arrays["x"]
             case.arrays["x"] = moved(np.random.default_rng(place).normal(5, 2, x.shape).astype(x.dtype))
             found.append(case)

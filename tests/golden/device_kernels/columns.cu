@@ -20,7 +20,7 @@ static __device__ __forceinline__ void region_sweep_2(const float64 e, const flo
     t1_out = t1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ x_data,
     int32 x_stride_0,
     float64 *__restrict__ t1_out_data,
@@ -41,27 +41,25 @@ extern "C" __global__ void __launch_bounds__(256) region(
     float64 *t1_out_base = t1_out_data;
     Vector<float64, 1> x_held[1];
     Vector<float64, 1> e_held[1];
-    float64 top_sums[1] = {(float64)-__builtin_inf()};
-    Place<float64> place_sums[1] = {Place<float64>{(float64)-__builtin_inf(), 9223372036854775807}};
+    float64 top_sums[1] = {np_from_bits((uint64)0xfff0000000000000ULL)};
+    Place<float64> place_sums[1] = {Place<float64>{np_from_bits((uint64)0xfff0000000000000ULL), 9223372036854775807}};
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
         const int32 at = unit * 8 + (int32)threadIdx.y;
         const int32 first = at;
-        if (first < lines) {
-            const int32 index_0 = first;
-            const float64 *x_row = x_base + index_0 * x_stride_0;
-            float64 *t1_out_row = t1_out_base + index_0 * t1_out_stride_0;
-            x_held[unit].lanes[0] = x_row[column];
-        }
+        const int32 line = first < lines ? first : 0;
+        const int32 index_0 = line;
+        const float64 *x_row = x_base + index_0 * x_stride_0;
+        x_held[unit].lanes[0] = x_row[column];
     }
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
         const int32 at = unit * 8 + (int32)threadIdx.y;
         const int32 first = at;
+        float64 top_term;
+        float64 place_term;
+        region_sweep_0(x_held[unit].lanes[0], top_term, place_term);
         if (first < lines) {
-            float64 top_term;
-            float64 place_term;
-            region_sweep_0(x_held[unit].lanes[0], top_term, place_term);
             top_sums[0] = Maximum::combine(top_sums[0], top_term);
             place_sums[0] = FirstMaximum::combine(place_sums[0], Place<float64>{place_term, (int64)(first)});
         }
@@ -71,32 +69,30 @@ extern "C" __global__ void __launch_bounds__(256) region(
     const Place<float64> place_all = of_column<FirstMaximum, 8>(place_sums[0]);
     const int64 place = place_all.place;
     float64 total_sums[1] = {(float64)0x0.0p+0};
+    float64 total_parts[1] = {(float64)0x0.0p+0};
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
         const int32 at = unit * 8 + (int32)threadIdx.y;
         const int32 first = at;
+        float64 total_term;
+        region_sweep_1(x_held[unit].lanes[0], top, total_term, e_held[unit].lanes[0]);
         if (first < lines) {
-            float64 total_term;
-            region_sweep_1(x_held[unit].lanes[0], top, total_term, e_held[unit].lanes[0]);
-            total_sums[0] = Sum::combine(total_sums[0], total_term);
+            total_parts[0] = Sum::combine(total_parts[0], total_term);
         }
     }
+    total_sums[0] = Sum::combine(total_sums[0], total_parts[0]);
     const float64 total_all = of_column<Sum, 8>(total_sums[0]);
     const float64 total = total_all;
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
         const int32 at = unit * 8 + (int32)threadIdx.y;
         const int32 first = at;
+        const int32 line = first < lines ? first : 0;
+        const int32 index_0 = line;
+        float64 *t1_out_row = t1_out_base + index_0 * t1_out_stride_0;
         Vector<float64, 1> t1_out_vector;
-        if (first < lines) {
-            region_sweep_2(e_held[unit].lanes[0], total, t1_out_vector.lanes[0]);
-        }
-        if (first < lines && is_inside) {
-            const int32 index_0 = first;
-            const float64 *x_row = x_base + index_0 * x_stride_0;
-            float64 *t1_out_row = t1_out_base + index_0 * t1_out_stride_0;
-            t1_out_row[column] = t1_out_vector.lanes[0];
-        }
+        region_sweep_2(e_held[unit].lanes[0], total, t1_out_vector.lanes[0]);
+        if (first < lines && is_inside) t1_out_row[column] = t1_out_vector.lanes[0];
     }
     if (threadIdx.y == 0 && is_inside) {
         place_out_row[column] = place;

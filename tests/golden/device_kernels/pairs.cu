@@ -18,7 +18,7 @@ static __device__ __forceinline__ void region_sweep_0(
     nearest_term = t1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ p_data,
     int32 p_stride_0,
     const float64 *__restrict__ q_data,
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
     const float64 p_0 = *p_row;
     const float64 p_1 = p_row[1];
     const float64 p_2 = p_row[2];
-    float64 nearest_sums[1] = {(float64)__builtin_inf()};
+    float64 nearest_sums[1] = {np_from_bits((uint64)0x7ff0000000000000ULL)};
     Vector<float64, 1> q_0_vectors[4];
     Vector<float64, 1> q_1_vectors[4];
     Vector<float64, 1> q_2_vectors[4];
@@ -47,31 +47,25 @@ extern "C" __global__ void __launch_bounds__(256) region(
     for (int unit = 0; unit < 4; ++unit) {
         const int32 at = unit * 32 + (int32)threadIdx.x;
         const int32 first = at;
-        if (first < extent_1) {
-            q_0_vectors[unit].lanes[0] = q_row[first * q_step];
-        }
-        if (first < extent_1) {
-            q_1_vectors[unit].lanes[0] = q_row[first * q_step + 1 * q_apart];
-        }
-        if (first < extent_1) {
-            q_2_vectors[unit].lanes[0] = q_row[first * q_step + 2 * q_apart];
-        }
+        q_0_vectors[unit].lanes[0] = q_row[(first < extent_1 ? first : 0) * q_step];
+        q_1_vectors[unit].lanes[0] = q_row[(first < extent_1 ? first : 0) * q_step + 1 * q_apart];
+        q_2_vectors[unit].lanes[0] = q_row[(first < extent_1 ? first : 0) * q_step + 2 * q_apart];
     }
     #pragma unroll
     for (int unit = 0; unit < 4; ++unit) {
         const int32 at = unit * 32 + (int32)threadIdx.x;
         const int32 first = at;
+        float64 nearest_term;
+        region_sweep_0(
+            q_0_vectors[unit].lanes[0],
+            q_1_vectors[unit].lanes[0],
+            q_2_vectors[unit].lanes[0],
+            p_0,
+            p_1,
+            p_2,
+            nearest_term
+        );
         if (first < extent_1) {
-            float64 nearest_term;
-            region_sweep_0(
-                q_0_vectors[unit].lanes[0],
-                q_1_vectors[unit].lanes[0],
-                q_2_vectors[unit].lanes[0],
-                p_0,
-                p_1,
-                p_2,
-                nearest_term
-            );
             nearest_sums[0] = Minimum::combine(nearest_sums[0], nearest_term);
         }
     }

@@ -20,7 +20,7 @@ static __device__ __forceinline__ void region_sweep_2(
     scaled_out = scaled;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ x_data,
     int32 x_stride_0,
     int32 x_stride_1,
@@ -45,7 +45,6 @@ extern "C" __global__ void __launch_bounds__(256) region(
     for (int32 line = 0; line < extent_1; ++line) {
         const int32 index_1 = line;
         const float64 *x_row = x_base + index_1 * x_stride_1;
-        float64 *scaled_out_row = scaled_out_base + index_1 * scaled_out_stride_1;
         #pragma unroll 1
         for (int32 start = 0; start < extent_2;) {
             float64 mean_parts[1] = {(float64)0x0.0p+0};
@@ -56,25 +55,20 @@ extern "C" __global__ void __launch_bounds__(256) region(
                 for (int unit = 0; unit < 1; ++unit) {
                     const int32 at = start + unit * 32 + (int32)threadIdx.x;
                     const int32 first = at;
-                    if (first < extent_2) {
-                        x_vectors[unit].lanes[0] = x_row[first * x_step];
-                    }
+                    x_vectors[unit].lanes[0] = x_row[(first < extent_2 ? first : 0) * x_step];
                 }
                 #pragma unroll
                 for (int unit = 0; unit < 1; ++unit) {
                     const int32 at = start + unit * 32 + (int32)threadIdx.x;
                     const int32 first = at;
+                    float64 mean_term;
+                    region_sweep_0(x_vectors[unit].lanes[0], mean_term);
                     if (first < extent_2) {
-                        float64 mean_term;
-                        region_sweep_0(x_vectors[unit].lanes[0], mean_term);
                         mean_parts[0] = Sum::combine(mean_parts[0], mean_term);
                     }
                 }
             }
-            #pragma unroll
-            for (int lane = 0; lane < 1; ++lane) {
-                mean_sums[lane] = Sum::combine(mean_sums[lane], mean_parts[lane]);
-            }
+            mean_sums[0] = Sum::combine(mean_sums[0], mean_parts[0]);
         }
     }
     const float64 mean_all = of_warp<Sum, 32>(mean_sums[0]);
@@ -83,7 +77,6 @@ extern "C" __global__ void __launch_bounds__(256) region(
     for (int32 line = 0; line < extent_1; ++line) {
         const int32 index_1 = line;
         const float64 *x_row = x_base + index_1 * x_stride_1;
-        float64 *scaled_out_row = scaled_out_base + index_1 * scaled_out_stride_1;
         #pragma unroll 1
         for (int32 start = 0; start < extent_2;) {
             float64 total_parts[1] = {(float64)0x0.0p+0};
@@ -94,25 +87,20 @@ extern "C" __global__ void __launch_bounds__(256) region(
                 for (int unit = 0; unit < 1; ++unit) {
                     const int32 at = start + unit * 32 + (int32)threadIdx.x;
                     const int32 first = at;
-                    if (first < extent_2) {
-                        x_vectors[unit].lanes[0] = x_row[first * x_step];
-                    }
+                    x_vectors[unit].lanes[0] = x_row[(first < extent_2 ? first : 0) * x_step];
                 }
                 #pragma unroll
                 for (int unit = 0; unit < 1; ++unit) {
                     const int32 at = start + unit * 32 + (int32)threadIdx.x;
                     const int32 first = at;
+                    float64 total_term;
+                    region_sweep_1(x_vectors[unit].lanes[0], mean, total_term);
                     if (first < extent_2) {
-                        float64 total_term;
-                        region_sweep_1(x_vectors[unit].lanes[0], mean, total_term);
                         total_parts[0] = Sum::combine(total_parts[0], total_term);
                     }
                 }
             }
-            #pragma unroll
-            for (int lane = 0; lane < 1; ++lane) {
-                total_sums[lane] = Sum::combine(total_sums[lane], total_parts[lane]);
-            }
+            total_sums[0] = Sum::combine(total_sums[0], total_parts[0]);
         }
     }
     const float64 total_all = of_warp<Sum, 32>(total_sums[0]);
@@ -128,21 +116,15 @@ extern "C" __global__ void __launch_bounds__(256) region(
             for (int unit = 0; unit < 1; ++unit) {
                 const int32 at = start + unit * 32 + (int32)threadIdx.x;
                 const int32 first = at;
-                if (first < extent_2) {
-                    x_vectors[unit].lanes[0] = x_row[first * x_step];
-                }
+                x_vectors[unit].lanes[0] = x_row[(first < extent_2 ? first : 0) * x_step];
             }
             #pragma unroll
             for (int unit = 0; unit < 1; ++unit) {
                 const int32 at = start + unit * 32 + (int32)threadIdx.x;
                 const int32 first = at;
                 Vector<float64, 1> scaled_out_vector;
-                if (first < extent_2) {
-                    region_sweep_2(x_vectors[unit].lanes[0], mean, total, scaled_out_vector.lanes[0]);
-                }
-                if (first < extent_2) {
-                    scaled_out_row[first] = scaled_out_vector.lanes[0];
-                }
+                region_sweep_2(x_vectors[unit].lanes[0], mean, total, scaled_out_vector.lanes[0]);
+                if (first < extent_2) scaled_out_row[first] = scaled_out_vector.lanes[0];
             }
         }
     }

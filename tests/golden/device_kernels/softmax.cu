@@ -21,7 +21,7 @@ static __device__ __forceinline__ void region_sweep_2(const float32 e, const flo
     t1_out = t1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float32 *__restrict__ x_data,
     int32 x_stride_0,
     float32 *__restrict__ t1_out_data,
@@ -40,10 +40,10 @@ extern "C" __global__ void __launch_bounds__(256) region(
     Vector<float32, 4> x_held[1];
     Vector<float32, 4> e_held[1];
     float32 top_sums[4] = {
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
     };
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
@@ -51,9 +51,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
         const int32 first = at * 4;
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
-            if (first + lane < extent_1) {
-                x_held[unit].lanes[lane] = x_row[(first + lane)];
-            }
+            x_held[unit].lanes[lane] = x_row[(first + lane < extent_1 ? (first + lane) : 0)];
         }
     }
     #pragma unroll
@@ -62,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(256) region(
         const int32 first = at * 4;
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
+            float32 top_term;
+            region_sweep_0(x_held[unit].lanes[lane], top_term);
             if (first + lane < extent_1) {
-                float32 top_term;
-                region_sweep_0(x_held[unit].lanes[lane], top_term);
                 top_sums[lane] = Maximum::combine(top_sums[lane], top_term);
             }
         }
@@ -75,19 +73,24 @@ extern "C" __global__ void __launch_bounds__(256) region(
     const float32 top_all = of_warp<Maximum, 32>(top_sums[0]);
     const float32 top = top_all;
     float32 total_sums[4] = {(float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0};
+    float32 total_parts[4] = {(float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0};
     #pragma unroll
     for (int unit = 0; unit < 1; ++unit) {
         const int32 at = unit * 32 + (int32)threadIdx.x;
         const int32 first = at * 4;
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
+            float32 total_term;
+            region_sweep_1(x_held[unit].lanes[lane], top, total_term, e_held[unit].lanes[lane]);
             if (first + lane < extent_1) {
-                float32 total_term;
-                region_sweep_1(x_held[unit].lanes[lane], top, total_term, e_held[unit].lanes[lane]);
-                total_sums[lane] = Sum::combine(total_sums[lane], total_term);
+                total_parts[lane] = Sum::combine(total_parts[lane], total_term);
             }
         }
     }
+    total_sums[0] = Sum::combine(total_sums[0], total_parts[0]);
+    total_sums[1] = Sum::combine(total_sums[1], total_parts[1]);
+    total_sums[2] = Sum::combine(total_sums[2], total_parts[2]);
+    total_sums[3] = Sum::combine(total_sums[3], total_parts[3]);
     total_sums[0] = Sum::combine(total_sums[0], total_sums[1]);
     total_sums[0] = Sum::combine(total_sums[0], total_sums[2]);
     total_sums[0] = Sum::combine(total_sums[0], total_sums[3]);
@@ -100,15 +103,11 @@ extern "C" __global__ void __launch_bounds__(256) region(
         Vector<float32, 4> t1_out_vector;
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
-            if (first + lane < extent_1) {
-                region_sweep_2(e_held[unit].lanes[lane], total, t1_out_vector.lanes[lane]);
-            }
+            region_sweep_2(e_held[unit].lanes[lane], total, t1_out_vector.lanes[lane]);
         }
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
-            if (first + lane < extent_1) {
-                t1_out_row[(first + lane)] = t1_out_vector.lanes[lane];
-            }
+            if (first + lane < extent_1) t1_out_row[(first + lane)] = t1_out_vector.lanes[lane];
         }
     }
     if (threadIdx.x == 0) {

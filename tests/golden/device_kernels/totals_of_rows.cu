@@ -25,10 +25,10 @@ extern "C" __global__ void __launch_bounds__(256) region(
 ) {
     float32 total_sums[4] = {(float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0};
     float32 top_sums[4] = {
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
-        (float32)-__builtin_inf(),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
+        np_from_bits((uint32)0xff800000u),
     };
     const int32 line_start = ((int32)blockIdx.x * blockDim.x + threadIdx.x) * 4;
     const int32 line_step = (int32)(gridDim.x * blockDim.x) * 4;
@@ -39,12 +39,6 @@ extern "C" __global__ void __launch_bounds__(256) region(
         const float32 *x_row = x_data + index_0 * x_stride_0;
         float32 *square_out_row = square_out_data + index_0 * square_out_stride_0;
         float32 total_parts[4] = {(float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0, (float32)0x0.0p+0};
-        float32 top_parts[4] = {
-            (float32)-__builtin_inf(),
-            (float32)-__builtin_inf(),
-            (float32)-__builtin_inf(),
-            (float32)-__builtin_inf(),
-        };
         #pragma unroll 1
         for (int32 first = line_start; first < extent_1; first += line_step) {
             if (first + 4 <= extent_1) {
@@ -60,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
                     float32 top_term;
                     region_element(x_vector.lanes[lane], square_out_vector.lanes[lane], total_term, top_term);
                     total_parts[lane] = Sum::combine(total_parts[lane], total_term);
-                    top_parts[lane] = Maximum::combine(top_parts[lane], top_term);
+                    top_sums[lane] = Maximum::combine(top_sums[lane], top_term);
                 }
                 #pragma unroll
                 for (int lane = 0; lane < 4; ++lane) {
@@ -76,15 +70,14 @@ extern "C" __global__ void __launch_bounds__(256) region(
                     region_element(x, square_out, total_term, top_term);
                     square_out_row[i] = square_out;
                     total_parts[0] = Sum::combine(total_parts[0], total_term);
-                    top_parts[0] = Maximum::combine(top_parts[0], top_term);
+                    top_sums[0] = Maximum::combine(top_sums[0], top_term);
                 }
             }
         }
-        #pragma unroll
-        for (int lane = 0; lane < 4; ++lane) {
-            total_sums[lane] = Sum::combine(total_sums[lane], total_parts[lane]);
-            top_sums[lane] = Maximum::combine(top_sums[lane], top_parts[lane]);
-        }
+        total_sums[0] = Sum::combine(total_sums[0], total_parts[0]);
+        total_sums[1] = Sum::combine(total_sums[1], total_parts[1]);
+        total_sums[2] = Sum::combine(total_sums[2], total_parts[2]);
+        total_sums[3] = Sum::combine(total_sums[3], total_parts[3]);
     }
     total_sums[0] = Sum::combine(total_sums[0], total_sums[1]);
     total_sums[0] = Sum::combine(total_sums[0], total_sums[2]);
@@ -101,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
     if (thread == 0) top_partials[block] = top_block;
     if (!is_last_block(ticket, blocks)) return;
     float32 total_rest = (float32)0x0.0p+0;
-    float32 top_rest = (float32)-__builtin_inf();
+    float32 top_rest = np_from_bits((uint32)0xff800000u);
     for (uint32 k = thread; k < blocks; k += 256) {
         total_rest = Sum::combine(total_rest, total_partials[k]);
         top_rest = Maximum::combine(top_rest, top_partials[k]);

@@ -19,7 +19,7 @@ static __device__ __forceinline__ void region_sweep_2(
     scaled_out = scaled;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ x_data,
     int32 x_stride_0,
     float64 *__restrict__ scaled_out_data,
@@ -34,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
     float64 *scaled_out_row = scaled_out_data + index_0 * scaled_out_stride_0;
     Vector<float64, 2> x_held[2];
     float64 mean_sums[2] = {(float64)0x0.0p+0, (float64)0x0.0p+0};
+    float64 mean_parts[2] = {(float64)0x0.0p+0, (float64)0x0.0p+0};
     #pragma unroll
     for (int unit = 0; unit < 2; ++unit) {
         const int32 at = unit * 32 + (int32)threadIdx.x;
@@ -43,9 +44,7 @@ extern "C" __global__ void __launch_bounds__(256) region(
         } else {
             #pragma unroll
             for (int lane = 0; lane < 2; ++lane) {
-                if (first + lane < extent_1) {
-                    x_held[unit].lanes[lane] = x_row[(first + lane)];
-                }
+                x_held[unit].lanes[lane] = x_row[(first + lane < extent_1 ? (first + lane) : 0)];
             }
         }
     }
@@ -55,30 +54,35 @@ extern "C" __global__ void __launch_bounds__(256) region(
         const int32 first = at * 2;
         #pragma unroll
         for (int lane = 0; lane < 2; ++lane) {
+            float64 mean_term;
+            region_sweep_0(x_held[unit].lanes[lane], mean_term);
             if (first + lane < extent_1) {
-                float64 mean_term;
-                region_sweep_0(x_held[unit].lanes[lane], mean_term);
-                mean_sums[lane] = Sum::combine(mean_sums[lane], mean_term);
+                mean_parts[lane] = Sum::combine(mean_parts[lane], mean_term);
             }
         }
     }
+    mean_sums[0] = Sum::combine(mean_sums[0], mean_parts[0]);
+    mean_sums[1] = Sum::combine(mean_sums[1], mean_parts[1]);
     mean_sums[0] = Sum::combine(mean_sums[0], mean_sums[1]);
     const float64 mean_all = of_warp<Sum, 32>(mean_sums[0]);
     const float64 mean = mean_all / (float64)extent_1;
     float64 variance_sums[2] = {(float64)0x0.0p+0, (float64)0x0.0p+0};
+    float64 variance_parts[2] = {(float64)0x0.0p+0, (float64)0x0.0p+0};
     #pragma unroll
     for (int unit = 0; unit < 2; ++unit) {
         const int32 at = unit * 32 + (int32)threadIdx.x;
         const int32 first = at * 2;
         #pragma unroll
         for (int lane = 0; lane < 2; ++lane) {
+            float64 variance_term;
+            region_sweep_1(x_held[unit].lanes[lane], mean, variance_term);
             if (first + lane < extent_1) {
-                float64 variance_term;
-                region_sweep_1(x_held[unit].lanes[lane], mean, variance_term);
-                variance_sums[lane] = Sum::combine(variance_sums[lane], variance_term);
+                variance_parts[lane] = Sum::combine(variance_parts[lane], variance_term);
             }
         }
     }
+    variance_sums[0] = Sum::combine(variance_sums[0], variance_parts[0]);
+    variance_sums[1] = Sum::combine(variance_sums[1], variance_parts[1]);
     variance_sums[0] = Sum::combine(variance_sums[0], variance_sums[1]);
     const float64 variance_all = of_warp<Sum, 32>(variance_sums[0]);
     const float64 variance = variance_all / (float64)extent_1;
@@ -90,18 +94,14 @@ extern "C" __global__ void __launch_bounds__(256) region(
         Vector<float64, 2> scaled_out_vector;
         #pragma unroll
         for (int lane = 0; lane < 2; ++lane) {
-            if (first + lane < extent_1) {
-                region_sweep_2(x_held[unit].lanes[lane], mean, deviation, scaled_out_vector.lanes[lane]);
-            }
+            region_sweep_2(x_held[unit].lanes[lane], mean, deviation, scaled_out_vector.lanes[lane]);
         }
         if (first + 2 <= extent_1) {
             *(Vector<float64, 2> *)(scaled_out_row + first) = scaled_out_vector;
         } else {
             #pragma unroll
             for (int lane = 0; lane < 2; ++lane) {
-                if (first + lane < extent_1) {
-                    scaled_out_row[(first + lane)] = scaled_out_vector.lanes[lane];
-                }
+                if (first + lane < extent_1) scaled_out_row[(first + lane)] = scaled_out_vector.lanes[lane];
             }
         }
     }

@@ -28,15 +28,15 @@ extern "C" void region(const Arguments *arguments, char *scratch, int64 begin, i
         alignas(64) int64 place_place[256];
         INDEPENDENT
         for (int64 i = 0; i < count; ++i) {
-            top_total[i] = (float64)-__builtin_inf();
-            place_total[i] = (float64)-__builtin_inf();
+            top_total[i] = np_from_bits((uint64)0xfff0000000000000ULL);
+            place_total[i] = np_from_bits((uint64)0xfff0000000000000ULL);
             place_place[i] = 0;
         }
         for (int64 start = 0; start < lines; start += 128) {
             const int64 stop = smaller(start + 128, lines);
             INDEPENDENT
             for (int64 i = 0; i < count; ++i) {
-                top_part[i] = (float64)-__builtin_inf();
+                top_part[i] = np_from_bits((uint64)0xfff0000000000000ULL);
             }
             for (int64 line = start; line < stop; ++line) {
                 const float64 *x_data = x_base + line * arguments->x_stride_0;
