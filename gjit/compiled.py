@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from gjit.ir.graph import Graph
 from gjit.ir.parser import parse_graph
 from gjit.module import Module
-from gjit.report import Explanation, explain_plan
+from gjit.report import Explanation, compile_regions, explain_plan
 from gjit.runtime.binding import bind_graph, captures_of
 from gjit.runtime.compiled import Compiled
 from gjit.runtime.plan import Plan
@@ -130,8 +130,18 @@ class CompiledFunction(Generic[P, R]):
         return profile_call(call, self.__qualname__, plan.engine, self.statistics.tiled_regions)
 
     def compile(self, *arguments: P.args, **keywords: P.kwargs) -> CompiledFunction[P, R]:
-        """Make the plan for these arguments now. Nothing is run."""
-        self.plan_for(*arguments, **keywords)
+        """Make the plan for these arguments now, and compile the kernels of its regions. Nothing is run.
+
+        Kernels depend on how arrays lie in memory: regions whose inputs are made on the way, by what has no known
+        shape, are compiled when they run. Standard error shows a progress bar if it is a terminal.
+
+        >>> import numpy as np
+        >>> from gjit import script
+        >>> script(lambda x: np.sqrt(x * x + 1.0)).compile(np.ones(1000)).signatures
+        ['x: array<float64, 1>']
+        """
+        plan = self.plan_for(*arguments, **keywords)
+        compile_regions(plan, self._compiled.bind(arguments, keywords))
         return self
 
 

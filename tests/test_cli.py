@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gjit import cli, settings
+from gjit.runtime import kernel_cache
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,7 +44,7 @@ def test_info_shows_versions_machine_and_every_knob(capsys):
     assert cli.main(["info"]) == 0
     printed = capsys.readouterr().out
     assert np.__version__ in printed
-    for name in ("python", "gjit", "cpu", "cores", "L2 cache", "compilers", "devices"):
+    for name in ("python", "gjit", "cpu", "cores", "L2 cache", "compilers", "cache", "devices"):
         assert any(line.startswith(name) for line in printed.splitlines()), name
     for knob in settings.KNOBS.values():
         assert knob.variable in printed
@@ -79,3 +80,18 @@ def test_help_names_the_commands(capsys):
     printed = capsys.readouterr().out
     assert "demo" in printed
     assert "info" in printed
+
+
+def test_cache_lists_sizes_and_clears(tmp_path, capsys):
+    with settings.config(cache_dir=str(tmp_path), cache_size=50_000):
+        for letter in "ab":
+            kernel_cache.store(letter * 64, b"kernel" * 100)
+        outputs = []
+        for action in ("list", "size", "clear", "size"):
+            assert cli.main(["cache", action]) == 0
+            outputs.append(capsys.readouterr().out)
+    listed = [line.split() for line in outputs[0].splitlines()]
+    assert {line[-1] for line in listed} == {"a" * 64, "b" * 64}
+    assert outputs[1].startswith(f"{tmp_path}: 2 kernels, 1,292 of 50,000 bytes")
+    assert outputs[2].startswith("removed 2 kernels, 1,292 bytes")
+    assert ": 0 kernels" in outputs[3]

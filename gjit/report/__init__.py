@@ -1,4 +1,4 @@
-"""What a plan does, for readers: `gjit.explain`."""
+"""What a plan does, for readers: `gjit.explain`; what its regions will be called with, for `f.compile`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from gjit.capture.program import Fallback, Program
 from gjit.ir.graph import Node
 from gjit.report.explanation import Explanation
 from gjit.report.host import HostReport, host_reports
+from gjit.report.progress_bar import progress
 from gjit.report.regions import RegionReport, region_reports
+from gjit.report.samples import region_samples
 from gjit.report.sizes import Sizes
 from gjit.runtime.plan import Plan
 
-__all__ = ["Explanation", "HostReport", "RegionReport", "explain_plan"]
+__all__ = ["Explanation", "HostReport", "RegionReport", "compile_regions", "explain_plan"]
 
 
 def explain_plan(plan: Plan, program: Program, arguments: Sequence[object] = ()) -> Explanation:
@@ -36,6 +38,12 @@ def explain_plan(plan: Plan, program: Program, arguments: Sequence[object] = ())
         code=plan.code,
         plan=plan,
     )
+
+
+def compile_regions(plan: Plan, arguments: Sequence[object]) -> None:
+    """Compile the kernels that the regions of a plan will want for these arguments, with a progress bar."""
+    for region, inputs in progress(region_samples(plan, arguments), f"compiling {plan.name}"):
+        region.compile(inputs)
 
 
 def _library_op(node: Node) -> Fallback:

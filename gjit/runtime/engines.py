@@ -48,6 +48,9 @@ class Region(Protocol):
     def __call__(self, *inputs: object) -> Any:
         """The results of the region."""
 
+    def compile(self, inputs: tuple[object, ...]) -> None:
+        """Compile now what such inputs will want."""
+
 
 MakeNest = Callable[[Node, Graph, Callable], Region]
 MakeRegion = Callable[[Node, Callable, RegionSource], Region]

@@ -96,6 +96,12 @@ class NativeRegion:
         self.fallbacks += 1
         return self.twin(*inputs)
 
+    def compile(self, inputs: tuple[object, ...]) -> None:
+        """Compile the kernels for such inputs now."""
+        key = signature(inputs, self._indices)
+        if key is not None and key not in self._launches:
+            self._prepare(key, inputs)
+
     def programs(self) -> list[str]:
         """The texts of the kernels so far, without what they are compiled together with."""
         launches = [launch for launch in list(self._launches.values()) if launch is not None]

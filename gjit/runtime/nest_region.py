@@ -90,6 +90,10 @@ class NestRegion:
         self.tiled += 1
         return _unpacked(loaded.kernel.exits[code], words)
 
+    def compile(self, inputs: tuple[object, ...]) -> None:
+        """Compile the kernel for such inputs now."""
+        self._found(inputs)
+
     def programs(self) -> list[str]:
         """The texts of the kernels so far."""
         return [loaded.kernel.text for loaded in list(self._loaded.values()) if loaded is not None]

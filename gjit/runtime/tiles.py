@@ -70,6 +70,9 @@ class TiledRegion:
         self.fallbacks += 1
         return self.twin(*inputs)
 
+    def compile(self, inputs: tuple[object, ...]) -> None:
+        """NumPy is compiled already."""
+
     def programs(self) -> list[str]:
         """The texts of the generated programs, one for each kind of call so far."""
         return list(dict.fromkeys(plan.program.source for plan in list(self._plans.values()) if plan is not None))
