@@ -11,6 +11,7 @@ from gjit.cuda_kernels.device_layout import Layout
 from gjit.cuda_kernels.device_rows import rows_kernel
 from gjit.cuda_kernels.device_strided import strided_kernel
 from gjit.cuda_kernels.device_support import device_support
+from gjit.cuda_kernels.device_tiled import tiled_kernel
 from gjit.cuda_kernels.device_totals import totals_kernel
 from gjit.cuda_kernels.dialect import CUDA
 from gjit.cuda_kernels.prelude import prelude
@@ -23,6 +24,8 @@ def emit_device(program: KernelProgram, layout: Layout) -> DeviceKernel:
         return totals_kernel(program, layout)
     if program.reductions:
         return columns_kernel(program, layout) if program.is_columns else rows_kernel(program, layout)
+    if layout.turned is not None:
+        return tiled_kernel(program, layout)
     return flat_kernel(program, layout) if program.rank == 1 else strided_kernel(program, layout)
 
 

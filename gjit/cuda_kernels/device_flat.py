@@ -56,7 +56,7 @@ def flat_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     kind = index_type(layout)
     body = [*row_loads(program, "data"), *line.element.texts.operations(uniform(program.steps))]
     body.append(f"const {kind} start = ({kind})blockIdx.x * {line.tile};")
-    lines = [*line.element.text(), *head_text(program.name, str(THREADS), fields)]
+    lines = [*line.element.text(), *head_text(program.name, line.bounds, fields)]
     lines += [*indented([*body, *line.block_text("extent_0")], 1), "}"]
     shape = partial(line_shape, tile=line.tile, threads=THREADS)
     return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, shape)

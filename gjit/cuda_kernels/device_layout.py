@@ -21,6 +21,12 @@ _SLACK = 1 << 24
 _FEW_ARRAYS = 8
 _MOST_PARTS = 64
 _MOST_REDUCED = 8
+TILE = 32
+"""The sides of what a block takes of arrays whose fastest axes differ."""
+TILE_BYTES = TILE * (TILE + 1)
+"""The shared memory of such a tile for each byte of an element; the additional column keeps banks apart."""
+_TILES_BYTES = 48 << 10
+_MOST_ACROSS = 65535 * TILE
 _DEAR = 8
 MOST_WORK = 256
 """Cheap ops in the text of one kernel; dear ones count for several."""
@@ -51,6 +57,7 @@ class Layout:
     separate  the arrays that are proved to share no memory with any that is written
     finishes  what becomes of totals, by name; of others the last partial result is given
     rows      how threads share rows, where rows are reduced
+    turned    an axis before the last, and the arrays whose elements lie side by side along it
     """
 
     wide: bool = False
@@ -58,6 +65,7 @@ class Layout:
     separate: frozenset[str] = frozenset()
     finishes: tuple[tuple[str, Finish], ...] = ()
     rows: RowPlan | None = None
+    turned: tuple[int, frozenset[str]] | None = None
 
 
 def layout_of(
@@ -84,7 +92,8 @@ def layout_of(
         rows = plan_columns(program, row_length(program, extents), extents[-1])
     elif program.reductions and not program.totals:
         rows = plan_rows(program, row_length(program, extents), vector_width(program), shared)
-    return Layout(is_wide, is_aligned, separate, rows=rows)
+    turned = None if program.reductions or program.loop is not None else _turned(program, extents, strides)
+    return Layout(is_wide, is_aligned, separate, rows=rows, turned=turned)
 
 
 def vector_width(program: KernelProgram) -> int:
@@ -126,6 +135,25 @@ def _is_wide(program: KernelProgram, extents: Extents, strides: Strides) -> bool
         offset += _MOST_PARTS * max(map(abs, strides[array.source][program.rank :]), default=0)
         largest = max(largest, (offset + 1) * array.dtype.itemsize)
     return largest + _SLACK >= _NARROW
+
+
+def _turned(program: KernelProgram, extents: Extents, strides: Strides) -> tuple[int, frozenset[str]] | None:
+    """Arrays that lie along another axis than the last, where others lie along that."""
+    arrays = [*program.arrays, *(output.array for output in program.outputs)]
+    if extents[-1] < TILE or not any(array.access is Access.CONTIGUOUS for array in arrays):
+        return None
+    strided = [array for array in arrays if array.access is Access.STRIDED and array.part is None]
+    for axis in range(program.rank - 1):
+        if not TILE <= extents[axis] <= _MOST_ACROSS:
+            continue
+        found, room = [], _TILES_BYTES
+        for array in strided:
+            if abs(strides[array.source][axis]) == 1 and room >= array.dtype.itemsize * TILE_BYTES:
+                room -= array.dtype.itemsize * TILE_BYTES
+                found.append(array.name)
+        if found:
+            return axis, frozenset(found)
+    return None
 
 
 def _is_aligned(program: KernelProgram, strides: Strides, addresses: Mapping[str, int]) -> bool:

@@ -55,6 +55,11 @@ class Line:
     aligned: bool = True
 
     @property
+    def bounds(self) -> str:
+        """The bounds of a launch; the compiler may take as many registers for a loop as there are."""
+        return str(THREADS) if self.element.loop is None else f"{THREADS}, 1"
+
+    @property
     def tile(self) -> int:
         """How many elements a block of `THREADS` threads takes at a time."""
         return THREADS * self.vector * self.units

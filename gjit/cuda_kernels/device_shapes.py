@@ -91,3 +91,14 @@ def columns_shape(extents: Extents, kept: int, team: int, side: int, slot: int) 
     """
     blocks = -(-extents[-1] // side) * math.prod(extents[:kept])
     return LaunchShape((max(1, blocks), 1, 1), (side, team, 1), slot * team * side)
+
+
+def tiled_shape(extents: Extents, axis: int, tile: int, lines: int, shared: int) -> LaunchShape:
+    """A block for each tile along the last axis and another.
+
+    >>> tiled_shape((100, 40, 70), 0, 32, 8, 8448)
+    LaunchShape(grid=(3, 4, 40), block=(32, 8, 1), shared=8448, partials=0)
+    """
+    outer = math.prod(extents[:-1]) // max(1, extents[axis])
+    grid = max(1, -(-extents[-1] // tile)), max(1, -(-extents[axis] // tile)), _limited(outer)
+    return LaunchShape(grid, (tile, lines, 1), shared)

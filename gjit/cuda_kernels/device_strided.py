@@ -44,6 +44,6 @@ def strided_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     body = [f"const {kind} first = {thread}{line.scale};", f"if (first >= {extent}) return;"]
     row = [*row_loads(program, "row"), *line.element.texts.operations(uniform(program.steps))]
     body += nested(program, layout, [*row, *line.thread_text(extent)])
-    lines = [*line.element.text(), *head_text(program.name, str(THREADS), fields), *indented(body, 1), "}"]
+    lines = [*line.element.text(), *head_text(program.name, line.bounds, fields), *indented(body, 1), "}"]
     shape = partial(nest_shape, vector=line.vector, threads=THREADS)
     return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, shape)

@@ -3,7 +3,7 @@
 Each thread adds up its elements, 64 tiles of them before they join the tiles before; the threads of a block join in
 pairs; the last block to come adds up the partial results of all. No order depends on which block is the last.
 
-extern "C" __global__ void __launch_bounds__(256) energy(...) {
+extern "C" __global__ void __launch_bounds__(256, 1) energy(...) {
     float32 total_sums[4] = {...};
     for (int32 start = (int32)blockIdx.x * 2048; start < extent_0;) {
         float32 total_parts[4] = {...};
@@ -76,7 +76,7 @@ def totals_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     body = sums_of(program.totals, line.vector)
     body += _flat(program, layout, line) if program.rank == 1 else _nest(program, layout, line)
     body += [*_block(program, line.vector), *_last(program, layout)]
-    lines = [*line.element.text(), *head_text(program.name, str(THREADS), fields), *indented(body, 1), "}"]
+    lines = [*line.element.text(), *head_text(program.name, f"{THREADS}, 1", fields), *indented(body, 1), "}"]
     shape = partial(
         total_shape,
         tile=line.tile if program.rank == 1 else 0,

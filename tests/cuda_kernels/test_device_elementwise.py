@@ -130,3 +130,31 @@ def test_an_output_may_be_an_operand():
     wanted = reference(case)["out"].copy()
     run(emulated([case]), case, order=7)
     assert same_bits(case.arrays["x"], wanted)
+
+
+def turned_cases() -> list[Case]:
+    """Transposed arrays next to others, in every place."""
+    cases = []
+    for place, (shape, kind) in enumerate(
+        itertools.product(((32, 32), (33, 70), (3, 40, 35), (50, 2, 64), (2, 37, 3, 41)), ("f8", "i2"))
+    ):
+        x, y = filled(shape, kind, 1), filled(shape, kind, 2)
+        axes = [axis for axis in range(len(shape)) if shape[axis] >= 32]
+        order = list(range(len(shape)))
+        order[axes[0]], order[axes[-1]] = order[axes[-1]], order[axes[0]]
+        turned = np.ascontiguousarray(y.transpose(order)).transpose(order)
+        out = guarded(shape, kind, like=turned if place % 4 > 1 else None)
+        cases.append(sum_case(x, turned, out))
+    return cases
+
+
+TURNED = turned_cases()
+
+
+def test_transposed_arrays_go_through_shared_memory():
+    unit = emulated(TURNED)
+    for place, case in enumerate(TURNED):
+        assert "_tile[unit + threadIdx.y][threadIdx.x]" in case.kernel.text
+        for order in (0, 1, 5):
+            run(unit, case, order)
+            assert same_bits(case.outputs["out"], reference(case)["out"]), place

@@ -14,12 +14,15 @@ import pytest
 from tests.cuda_kernels.device_cases import Case, emulated, random_case, reference, run
 from tests.cuda_kernels.programs import PROGRAMS
 from tests.cuda_kernels.support import COMPILER
+from tests.cuda_kernels.test_device_elementwise import turned_cases
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "device_kernels"
 EXTENTS = {1: (5001,), 2: (7, 70), 3: (4, 5, 66)}
 
 
 def case_of(name: str) -> Case:
+    if name == "turned":
+        return turned_cases()[2]
     case = random_case(PROGRAMS[name], EXTENTS[PROGRAMS[name].rank], seed=1)
     loop = case.program.loop
     if loop is not None:
@@ -29,7 +32,8 @@ def case_of(name: str) -> Case:
     return case
 
 
-CASES = {name: case_of(name) for name in PROGRAMS}
+NAMES = [*PROGRAMS, "turned"]
+CASES = {name: case_of(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +43,7 @@ def unit():
     return emulated(list(CASES.values()))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_programs_give_what_numpy_gives(unit, name):
     case = CASES[name]
     right = reference(case)
@@ -60,12 +64,12 @@ def text_of(name: str) -> str:
     return case.emit("region").text
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_texts_are_the_golden_ones(name):
     assert text_of(name) == (GOLDEN / f"{name}.cu").read_text()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_one_step(name):
     lines = text_of(name).splitlines()
     assert all(line.count(";") <= 1 for line in lines if not line.lstrip().startswith(("for", "//")))
@@ -74,12 +78,12 @@ def test_every_line_is_one_step(name):
 
 
 def test_golden_texts_have_programs():
-    assert {path.stem for path in GOLDEN.glob("*.cu")} == set(PROGRAMS)
+    assert {path.stem for path in GOLDEN.glob("*.cu")} == set(NAMES)
 
 
 def update() -> None:
     GOLDEN.mkdir(parents=True, exist_ok=True)
-    for name in PROGRAMS:
+    for name in NAMES:
         (GOLDEN / f"{name}.cu").write_text(text_of(name))
 
 

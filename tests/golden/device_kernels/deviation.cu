@@ -3,7 +3,7 @@ static __device__ __forceinline__ void region_element(const float64 x, float64 &
     place_term = x;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ x_data,
     int32 x_stride_0,
     int32 extent_0,

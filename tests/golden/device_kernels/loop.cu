@@ -17,7 +17,7 @@ static __device__ __forceinline__ void region_element(
     x_out = x;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float64 *__restrict__ x0_data,
     float64 *__restrict__ x_out_data,
     int32 extent_0,

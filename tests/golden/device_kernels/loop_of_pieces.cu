@@ -37,7 +37,7 @@ static __device__ __forceinline__ void region_element(
     small_out = small;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float32 *__restrict__ x_data,
     int32 x_stride_0,
     int32 x_step,

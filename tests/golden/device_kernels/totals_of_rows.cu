@@ -10,7 +10,7 @@ static __device__ __forceinline__ void region_element(
     top_term = x;
 }
 
-extern "C" __global__ void __launch_bounds__(256) region(
+extern "C" __global__ void __launch_bounds__(256, 1) region(
     const float32 *__restrict__ x_data,
     int32 x_stride_0,
     float32 *__restrict__ square_out_data,
