@@ -23,7 +23,7 @@ from gjit.cuda_kernels.nest_values import (
     Tuple,
     View,
 )
-from gjit.cuda_kernels.nest_writer import BAIL, Writer, number
+from gjit.cuda_kernels.nest_writer import BAIL, Writer, holds_own, number
 from gjit.cuda_kernels.prelude import prelude
 from gjit.ir.graph import Graph, Node, Value
 from gjit.ops.kernels import c_type
@@ -179,8 +179,10 @@ class _Emitter:
         moves: list[tuple[str, str, str]] = []
         for value in target.live:
             if value in own:
-                is_counter = value in target.counters
-                values[value], found = writer.target(value, writer[own[value]], is_counter)
+                reference = writer[own[value]]
+                if target.is_head and holds_own(reference):
+                    raise Refused("an array that is made in the loop and kept for a later turn")
+                values[value], found = writer.target(value, reference, value in target.counters)
                 moves += [move for move in found if move[0] != move[2]]
             else:
                 values[value] = writer[value]

@@ -112,6 +112,7 @@ class Piece:
     """One piece. `live` are the values that it reads from before, its parameters among them.
 
     counters  those of its parameters that count the turns of a loop
+    is_head   whether a loop begins here
     """
 
     number: int
@@ -120,6 +121,7 @@ class Piece:
     end: End | None = None
     live: list[Value] = field(default_factory=list)
     counters: frozenset[Value] = frozenset()
+    is_head: bool = False
 
 
 COUNTER_BOUNDS = (0, MOST_EXTENT)
@@ -265,7 +267,7 @@ class _Lowering:
         piece.steps.append(Begin(node, count, first))
         carried = [Value(value.type, None, value.name) for value in body.parameters[1:]]
         head, start, at_end = self.piece([counter, *carried]), self.piece(), self.piece()
-        head.counters = frozenset({counter})
+        head.counters, head.is_head = frozenset({counter}), True
         after = self.piece(node.results)
         piece.end = Jump(head, (first, *node.inputs[1:]))
         head.end = Turn(counter, count, Jump(start), Jump(at_end))
@@ -279,7 +281,7 @@ class _Lowering:
     def _while(self, node: Node, piece: Piece, scope: _Scope) -> Piece:
         condition, body, otherwise = node.blocks
         head, start, at_end = self.piece(condition.parameters), self.piece(), self.piece()
-        after = self.piece(node.results)
+        after, head.is_head = self.piece(node.results), True
         piece.end = Jump(head, tuple(node.inputs))
         tested = self.block(condition, head, scope)
         truth, *passed = end_of(condition).inputs

@@ -39,13 +39,17 @@ def count_of(iterable: Reference, writer: Writer) -> Scalar:
 
 def _range_count(iterable: Range, writer: Writer) -> Scalar:
     start, stop = (_bounded(each, writer) for each in (iterable.start, iterable.stop))
-    step = number(iterable.step)
+    step = _bounded(iterable.step, writer)
     if step.bounds[0] <= 0 <= step.bounds[1]:
-        raise Refused("a range whose step may be zero")
+        writer.bail(f"{step.text} == 0")
+    upwards = f"nest_count({stop.text} - {start.text}, {step.text})"
+    downwards = f"nest_count({start.text} - {stop.text}, -({step.text}))"
     if step.bounds[0] > 0:
-        text = f"nest_count({stop.text} - {start.text}, {step.text})"
+        text = upwards
+    elif step.bounds[1] < 0:
+        text = downwards
     else:
-        text = f"nest_count({start.text} - {stop.text}, -({step.text}))"
+        text = f"{step.text} > 0 ? {upwards} : {downwards}"
     return Scalar(writer.temporary("int64", text), INT64, "int", (0, 2 * MOST_EXTENT))
 
 
@@ -80,9 +84,10 @@ def _range_item(iterable: Range, counter: Scalar) -> Scalar:
     start, stop, step = (number(each) for each in (iterable.start, iterable.stop, iterable.step))
     lows = [max(bound, -MOST_EXTENT) for bound in (start.bounds[0], stop.bounds[0])]
     highs = [min(bound, MOST_EXTENT) for bound in (start.bounds[1], stop.bounds[1])]
+    bounds = (min(lows), max(highs))
     if step.bounds[0] > 0:
         bounds = (lows[0], max(highs[1] - 1, lows[0]))
-    else:
+    elif step.bounds[1] < 0:
         bounds = (min(lows[1] + 1, highs[0]), highs[0])
     if start.bounds == (0, 0) and step.bounds == (1, 1):
         return Scalar(counter.text, INT64, "int", bounds)

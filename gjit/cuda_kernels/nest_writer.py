@@ -76,7 +76,8 @@ class Writer:
         """A variable that only the lines after this one need, in the same block of C++."""
         self._temporaries += 1
         name = f"t{self._temporaries}"
-        self.line(f"const {kind} {name} = {text};")
+        head = f"{kind}const {name}" if kind.endswith("*") else f"const {kind} {name}"
+        self.line(f"{head} = {text};")
         return name
 
     def fresh(self, hint: str) -> str:
@@ -173,14 +174,21 @@ class Writer:
                 return Tuple(tuple(again(each, str(place)) for place, each in enumerate(elements)))
             case Slice(start, stop, step) | Range(start, stop, step):
                 return type(reference)(again(start, "a"), again(stop, "b"), again(step, "c"))
-            case View() if not reference.is_own:
+            case View():
                 extents = tuple(move(f"extent_{axis}", "int64", text) for axis, text in enumerate(reference.extents))
                 strides = tuple(move(f"stride_{axis}", "int64", text) for axis, text in enumerate(reference.strides))
                 data = move("data", "char *", reference.data)
-                return View(reference.dtype, data, extents, strides, reference.unit, reference.base)
+                return View(reference.dtype, data, extents, strides, reference.unit, reference.base, reference.is_own)
             case Known():
                 return reference
-        raise Refused("an array that is made in the loop and kept for a later turn")
+        raise Refused("a value that depends on where the program comes from")
+
+
+def holds_own(reference: Reference) -> bool:
+    """Whether a value is, or holds, memory of the nest's own, which the next turn uses again."""
+    if isinstance(reference, Tuple):
+        return any(map(holds_own, reference.elements))
+    return isinstance(reference, View) and reference.is_own
 
 
 def known(value: object) -> Reference:

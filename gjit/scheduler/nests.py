@@ -191,9 +191,9 @@ def _make_nest(loop: Node, index: int) -> Node:
     """Put a `region` node in the place of the loop, which moves into its block."""
     outside = loop.block
     region = Node("region", attributes={"index": index, "nest": True}, results=[], span=loop.span)
-    outside.insert(region, loop)
     body = region.add_block()
     _take_along(loop, body)
+    outside.insert(region, loop)
     body.append(outside.detach(loop))
     mapping: dict[Value, Value] = {}
     for value in _free_values(body):

@@ -22,6 +22,7 @@ class NestWriter:
         self.numbers = ["n", "k"]
         self.floats = ["f"]
         self.names = 0
+        self.is_careful = self.chance(0.7)
 
     def text(self) -> str:
         """The text of a function named `nest`."""
@@ -137,7 +138,11 @@ class NestWriter:
             return f"{self.choice('min', 'max')}({self.integer(depth - 1)}, {self.integer(depth - 1)})"
         if kind < 0.62:
             return f"{self.choice('abs', '-', '~', 'int', '+')}({self.integer(depth - 1)})"
-        return f"({self.integer(depth - 1)} {self.choice(*_INTEGER_OPERATORS)} {self.integer(depth - 1)})"
+        operator = self.choice(*_INTEGER_OPERATORS)
+        right = self.integer(depth - 1)
+        if self.is_careful and operator in ("//", "%", ">>"):
+            right = str(self.choice(2, 3, 5))
+        return f"({self.integer(depth - 1)} {operator} {right})"
 
     def real(self, depth: int) -> str:
         kind = self.random.random()
@@ -146,7 +151,8 @@ class NestWriter:
         if kind < 0.55:
             return self.element()
         if kind < 0.62:
-            return f"{self.choice('abs', '-', 'float', 'np.sqrt', 'np.abs')}({self.real(depth - 1)})"
+            name = self.choice("abs", "-", "float", "np.abs") if self.is_careful else "np.sqrt"
+            return f"{name}({self.real(depth - 1)})"
         if kind < 0.70:
             name = self.choice("min", "max", "np.maximum", "np.minimum")
             return f"{name}({self.real(depth - 1)}, {self.real(depth - 1)})"
@@ -154,7 +160,9 @@ class NestWriter:
             return f"np.{self.choice('sum', 'min', 'max')}({self.part()})"
         if kind < 0.80:
             return self.integer(depth - 1)
-        return f"({self.real(depth - 1)} {self.choice(*_FLOAT_OPERATORS)} {self.real(depth - 1)})"
+        operator = self.choice(*_FLOAT_OPERATORS)
+        right = str(self.choice(2, -3.0, 0.75)) if self.is_careful and operator in "//%" else self.real(depth - 1)
+        return f"({self.real(depth - 1)} {operator} {right})"
 
     def element(self) -> str:
         if self.chance(0.3):
@@ -164,6 +172,10 @@ class NestWriter:
     def index(self) -> str:
         kind = self.random.random()
         name = self.choice(*self.numbers)
+        if self.is_careful and kind < 0.93:
+            return str(
+                self.choice(f"{name} % len(x)", f"-({name} % len(x)) - 1", f"min(abs({name}), len(x) - 1)", 0, -1)
+            )
         if kind < 0.6:
             return str(name)
         if kind < 0.8:

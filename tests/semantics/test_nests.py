@@ -196,7 +196,7 @@ def test_loops_over_several_things_at_once():
             s += row[0] * row[-1]
         return s
 
-    compare(mixed, call(F8, F8[::-1].copy()), native=1)
+    compare(mixed, call(F8, F8[::-1].copy()), native=2)
 
 
 def test_stores_that_convert():
