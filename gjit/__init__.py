@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
     from gjit.ops.user import register_op
     from gjit.passes.pipelines import register_pass
+    from gjit.runtime.device import asarray, device, devices, synchronize, to_numpy
     from gjit.runtime.futures import Future, fork, wait
     from gjit.settings import config
 
@@ -43,6 +44,7 @@ _HOMES = {
     "gjit.module": "Module ModuleDict ModuleList Parameter ScriptModule Sequential script_method",
     "gjit.ops.user": "register_op",
     "gjit.passes.pipelines": "register_pass",
+    "gjit.runtime.device": "asarray device devices synchronize to_numpy",
     "gjit.runtime.futures": "Future fork wait",
     "gjit.settings": "config",
 }
@@ -71,8 +73,11 @@ __all__ = [
     "TraceError",
     "UnsupportedError",
     "annotate",
+    "asarray",
     "bind",
     "config",
+    "device",
+    "devices",
     "explain",
     "export",
     "fork",
@@ -84,6 +89,8 @@ __all__ = [
     "rewrite",
     "script",
     "script_method",
+    "synchronize",
+    "to_numpy",
     "trace",
     "unused",
     "wait",

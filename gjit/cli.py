@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gjit import demo, settings
-from gjit.runtime import kernel_cache
+from gjit.runtime import device, kernel_cache
 
 PACKAGES = ("gjit", "numpy", "cupy-cuda12x", "cupy-cuda13x", "scipy", "onnx", "dask", "rich", "graphviz")
 """The packages whose versions `info` shows."""
@@ -122,7 +122,10 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "L2 cache", _level_2_cache()
     yield "compilers", ", ".join(_compilers()) or "none"
     yield "cache", cache_text()
-    yield "devices", "none"
+    names = device.devices()
+    yield "devices", ", ".join(names)
+    for name in names[1:]:
+        yield name, device.device_named(name).describe()
 
 
 def _version(package: str) -> str:

@@ -41,9 +41,14 @@ def _count(text: str) -> int:
     return int(text)
 
 
+_NUMBERED = ("cuda", "emulated")
+"""Devices of which there may be several: `cuda:1`."""
+
+
 def _one_of(*choices: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
-        if text in choices or (text.startswith("cuda:") and "cuda" in choices and text[5:].isdigit()):
+        kind, colon, number = text.partition(":")
+        if text in choices or (kind in _NUMBERED and kind in choices and colon and number.isdigit()):
             return text
         raise ValueError(f"give one of {', '.join(choices)}")
 

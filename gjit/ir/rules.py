@@ -213,6 +213,7 @@ RULES: dict[str, NodeRule] = {
     "format": NodeRule(2, 2, 1, attributes={"conversion": _one_of("", "s", "r", "a")}),
     "join": NodeRule(0, MANY, 1),
     "region": NodeRule(0, MANY, None),
+    "settle": NodeRule(0, MANY, 1, attributes={"how": _word}),
     **{f"operator.{name}": NodeRule(2, 2, 1) for name in _BINARY},
     **{f"operator.{name}": NodeRule(1, 1, 1) for name in ("neg", "pos", "invert", "not")},
 }

@@ -42,7 +42,7 @@ for _name in ("if", "and", "or"):
     _row(_name, in_blocks)
 for _name in ("for", "while", "try", "with", "match", "comprehension.for", "comprehension.if", "call", "invoke"):
     _row(_name)
-for _name in ("import", "suspend", "suspend.from"):
+for _name in ("import", "suspend", "suspend.from", "settle"):
     _row(_name)
 table.add(Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee, effects=Effect.ALLOCATES, views=(0,)))
 _row("region", in_blocks)

@@ -10,9 +10,10 @@ from gjit.ir.node_texts import colours_of, lines_of
 from gjit.ir.printer import called_graphs
 from gjit.ir.types import ArrayType
 from gjit.report.sizes import Sizes, end_of
-from gjit.runtime.engines import Region, engine_named
+from gjit.runtime.engines import engine_named
 from gjit.runtime.nest_region import LEAST_ELEMENTS, NestRegion
 from gjit.runtime.plan import Plan
+from gjit.runtime.region import Region
 from gjit.scheduler.fusible import Form, operation_of
 from gjit.scheduler.nests import is_nest
 from gjit.source import Span

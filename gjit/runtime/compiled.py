@@ -18,8 +18,9 @@ from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
 from gjit.ir.room import with_room
 from gjit.passes import pipelines
 from gjit.runtime.checking import checker
+from gjit.runtime.device import adopted, chosen_device, device_named, device_of
 from gjit.runtime.dynamic import DynamicCalls
-from gjit.runtime.engines import check_device, chosen_engine, engine_named
+from gjit.runtime.engines import ARRAYS, chosen_engine, engine_named
 from gjit.runtime.entry import build_entry, call_with
 from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
@@ -106,10 +107,20 @@ class Compiled:
     @property
     def plans(self) -> dict[Key, Plan]:
         """The plans so far for the engine that calls run on, by signature."""
-        return self._plans_of(chosen_engine(self._chosen[0]))
+        return self._plans_of(self._engine_for([]))
 
     def _plans_of(self, engine: str) -> dict[Key, Plan]:
-        return {key: plan for (each, key), plan in self._plans.items() if each == engine}
+        """Those of an engine, and those for arrays that lie on a device, which no choice of an engine changes."""
+        return {key: plan for (each, key), plan in self._plans.items() if each == engine or each.endswith(ARRAYS)}
+
+    def _engine_for(self, values: list[object], *, lasting: bool = False) -> str:
+        """The name of the engine for these arguments: that of the device that one lies on, else the chosen one."""
+        there = next((device for device in map(device_of, values) if device is not None), None)
+        if there is not None:
+            return there.name + ARRAYS
+        engine, device = self._chosen
+        place = chosen_device(device, lasting=lasting)
+        return chosen_engine(engine, lasting=lasting) if place in ("auto", "cpu") else device_named(place).name
 
     def plan_for(self, arguments: tuple, keywords: dict[str, object]) -> Plan:
         """The plan for these arguments, made when it is missing; nothing is run."""
@@ -124,14 +135,15 @@ class Compiled:
         """A call that the entry has no plan for."""
         if settings.get("disable") and self._has_plain:
             return call_with(self._plain, self._parameters, values)
+        values = [adopted(value) for value in values]
         plan = self._plan(values)
         if settings.get("check") and self._has_plain:
             return self._checked(plan, values)
-        return call_with(plan.function, self._parameters, values)
+        return call_with(plan.call, self._parameters, values)
 
     def _checked(self, plan: Plan, values: list[object]) -> object:
         """A call that is compared with the plain function before it is made."""
-        both = (self._plain, plan.function)
+        both = (self._plain, plan.call)
         plain, compiled = (functools.partial(_call_with_each, each, self._parameters) for each in both)
         return checker()(plain, compiled, values, self._plain, self.program[0])
 
@@ -139,9 +151,7 @@ class Compiled:
         return with_room(functools.partial(self._plan_now, values))
 
     def _plan_now(self, values: list[object]) -> Plan:
-        engine, device = self._chosen
-        check_device(device)
-        engine = chosen_engine(engine)
+        engine = self._engine_for(values)
         key = engine, key_of(values)
         with self._lock:
             graph, program = self.program
@@ -149,7 +159,7 @@ class Compiled:
             if self._epoch is not settings.epoch.cell_contents:
                 self._replace_entry()
             if plan is None:
-                types, maker = types_of(values), engine_named(engine)
+                types, maker = types_of(values), engine_named(engine, self.statistics)
                 plan = build_plan(graph.name, program, types, maker, self.dynamic, self.statistics)
                 if self._may_miss_a_change(program, plan):
                     # code that is only known when it runs may assign a global that this plan took for a constant
@@ -163,8 +173,7 @@ class Compiled:
 
     def _build_entry(self) -> types.FunctionType:
         self._epoch = settings.epoch.cell_contents
-        engine = chosen_engine(self._chosen[0], lasting=True)
-        plans, guards = self._plans_of(engine), self._guards()
+        plans, guards = self._plans_of(self._engine_for([], lasting=True)) if self._plans else {}, self._guards()
         return build_entry(self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides)
 
     def _replace_entry(self) -> None:

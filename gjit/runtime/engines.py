@@ -8,49 +8,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import FunctionType
 
 from gjit import settings
-from gjit.errors import DeviceError
 from gjit.ir.graph import Graph, Node
 from gjit.runtime import tiles
 from gjit.runtime.floating_errors import RegionSource
+from gjit.runtime.region import Region
+from gjit.runtime.statistics import Statistics
 from gjit.runtime.tiles import TiledRegion
-
-
-class Region(Protocol):
-    """A region that runs: called with the inputs of the node.
-
-    It counts how calls have run, `tiled` as one pass, `native` of them as native code, or as `fallbacks` op by op;
-    kernels that were compiled for it or found compiled; and how often it moved to other kernels.
-    """
-
-    node: Node
-
-    @property
-    def tiled(self) -> int: ...
-
-    @property
-    def native(self) -> int: ...
-
-    @property
-    def fallbacks(self) -> int: ...
-
-    @property
-    def compilations(self) -> int: ...
-
-    @property
-    def cache_hits(self) -> int: ...
-
-    @property
-    def swaps(self) -> int: ...
-
-    def __call__(self, *inputs: object) -> Any:
-        """The results of the region."""
-
-    def compile(self, inputs: tuple[object, ...]) -> None:
-        """Compile now what such inputs will want."""
-
+from gjit.scheduler.host_program import HostProgram
 
 MakeNest = Callable[[Node, Graph, Callable], Region]
 MakeRegion = Callable[[Node, Callable, RegionSource], Region]
@@ -65,6 +32,9 @@ class Engine:
     least_elements  of a region node: smaller arrays run the twin in place; None where plain calls are always as fast
     make_nest       makes a region of a loop nest, of its graph and its twin; None where loops are left to the host
     is_wide         whether regions hold what is only fast when it is compiled
+    prepare         changes the graphs of a plan once regions have been formed
+    rebind          changes what a host program is bound to
+    wrap            makes of a host program what calls go to
     """
 
     name: str
@@ -72,9 +42,18 @@ class Engine:
     make_region: MakeRegion
     make_nest: MakeNest | None = None
     is_wide: bool = False
+    prepare: Callable[[dict[str, Graph]], None] | None = None
+    rebind: Callable[[HostProgram, dict[str, object]], None] | None = None
+    wrap: Callable[[FunctionType], Callable] | None = None
 
 
-_MODULES = {"native": "gjit.runtime.native_region", "auto": "gjit.runtime.auto"}
+_MODULES = {
+    "native": "gjit.runtime.native_region",
+    "auto": "gjit.runtime.auto",
+    "device": "gjit.runtime.device_engine",
+}
+ARRAYS = " arrays"
+"""Behind the name of a device: its engine for arrays that lie there."""
 
 
 def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
@@ -87,15 +66,10 @@ def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
     return str((settings.lasting if lasting else settings.get)("engine", engine))
 
 
-def check_device(device: str | None) -> None:
-    """Refuse a device that this version does not have; `device` is the decorator's, if it says so."""
-    place = str(settings.get("device", device))
-    if place not in ("auto", "cpu"):
-        raise DeviceError(f"the device {place!r}: this version of gjit runs on the CPU; set GJIT_DEVICE=cpu or auto")
-
-
-def engine_named(name: str) -> Engine:
-    """The engine `auto`, `numpy` or `native`."""
+def engine_named(name: str, statistics: Statistics | None = None) -> Engine:
+    """The engine `auto`, `numpy` or `native`, or that of a device by its full name, which counts transfers."""
+    if ":" in name:
+        return importlib.import_module(_MODULES["device"]).device_engine(name, statistics or Statistics())
     if name == "numpy":
         return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])

@@ -17,7 +17,7 @@ from gjit import settings
 from gjit.ir.graph import CaptureKind, CaptureSlot, Parameter, ParameterKind
 from gjit.runtime.dynamic import register_generated
 from gjit.runtime.plan import Plan
-from gjit.runtime.signature import HEAP_TYPE, ArrayKey, Key, LocalKey
+from gjit.runtime.signature import HEAP_TYPE, ArrayKey, DeviceKey, Key, LocalKey
 from gjit.scheduler.bindings import read_global
 from gjit.scheduler.host_program import compile_host_program
 
@@ -51,7 +51,7 @@ class _Writer:
         """The lines that go to a plan."""
         return [
             f"if {self.checks(key)}:",
-            f"    return {self.name('plan', plan.function)}({_forward(self.parameters)})",
+            f"    return {self.name('plan', plan.call)}({_forward(self.parameters)})",
         ]
 
     def checks(self, key: Key) -> str:
@@ -61,11 +61,22 @@ class _Writer:
     def _check(self, name: str, element: object) -> str:
         if isinstance(element, LocalKey):
             return f"type({name}).__flags__ & {HEAP_TYPE}"
+        if isinstance(element, DeviceKey):
+            return self._device_check(name, element)
         if not isinstance(element, ArrayKey):
             return f"type({name}) is {self.name('type', element)}"
         array = self.name("ndarray", np.ndarray)
         dtype = self.name("dtype", element.dtype)
         return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}"
+
+    def _device_check(self, name: str, element: DeviceKey) -> str:
+        tests = [
+            f"type({name}) is {self.name('array', element.kind)}",
+            f"{name}.dtype == {self.name('dtype', element.dtype)}",
+            f"{name}.ndim == {element.rank}",
+            f"{name}.device.id == {element.index}",
+        ]
+        return " and ".join(tests)
 
     def guard(self, slot: CaptureSlot) -> str:
         """A test that a captured name still is the object."""
@@ -120,6 +131,8 @@ def _names(parameters: list[Parameter]) -> list[str]:
 
 def _runs_inside(function: types.FunctionType, parameters: list[Parameter], plan: Plan) -> bool:
     """Whether the host program of a plan has the entry's own globals, and calls the parameters as the user does."""
+    if plan.wrapped is not None:
+        return False
     code = plan.function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     count += sum(bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS))

@@ -127,7 +127,7 @@ def kernel_launch(
 ) -> KernelLaunch:
     """Lay out the arguments of a stage's kernel; `more` are fields that only `kind` has."""
     pack = struct.Struct("".join(map(format_of, native.kernel.fields))).pack
-    fresh = {name: (item.shape, item.dtype, _memory_order(item)) for name, (item, _) in draft.fresh.items()}
+    fresh = {name: (item.shape, item.dtype, memory_order(item)) for name, (item, _) in draft.fresh.items()}
     return kind(native=native, pack=pack, fresh=fresh, **_launch_fields(draft, native), **more)
 
 
@@ -176,7 +176,7 @@ def line_key(inputs: tuple[object, ...]) -> tuple | None:
     return tuple(parts) if math.prod(shape) > 1 else None
 
 
-def _memory_order(item: Item) -> str:
+def memory_order(item: Item) -> str:
     """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
     if item.strides == contiguous_strides(item.shape, item.dtype.itemsize, Order.C):
         return "C"

@@ -77,7 +77,7 @@ class Launch:
         with np.errstate(**self.host_errors):
             for step in steps:
                 try:
-                    found = values[step.node.result] = _call(step.node, values)
+                    found = values[step.node.result] = call_step(step.node, values)
                 except (ArithmeticError, ValueError, TypeError):
                     raise Fallback from None
                 if not _is_expected(found, step.result):
@@ -169,7 +169,8 @@ def live(values: dict[Value, object], value: Value) -> object:
     return value.value if isinstance(value, Constant) else values[value]
 
 
-def _call(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
+def call_step(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
+    """What NumPy makes of a node of a region."""
     operands = [live(values, value) for value in node.inputs]
     if node.op == "getattr":
         return getattr(operands[0], node.attributes["name"])

@@ -13,9 +13,11 @@ from gjit.ir.blame import blame
 from gjit.ir.graph import Graph, Node
 from gjit.ir.printer import print_graph
 from gjit.ir.types import MODULE, UNKNOWN, Type
+from gjit.runtime import device_functions, residency
 from gjit.runtime.dynamic import DynamicCalls, register_generated
-from gjit.runtime.engines import Engine, Region
+from gjit.runtime.engines import Engine
 from gjit.runtime.floating_errors import RegionSource
+from gjit.runtime.region import Region
 from gjit.runtime.statistics import Statistics
 from gjit.runtime.variants import Variants
 from gjit.scheduler.bindings import Environment, is_known_callee
@@ -36,6 +38,7 @@ class Plan:
     function   the generated function of the entry
     bindings   what the host program of the entry calls: functions, helpers and regions, or cells with them
     regions    those regions of all of them that the engine gains on for arrays of some size
+    wrapped    what calls from outside go to, where that is not the function itself
     """
 
     name: str
@@ -46,6 +49,12 @@ class Plan:
     function: types.FunctionType
     bindings: dict[str, object]
     regions: list[Region] = field(default_factory=list)
+    wrapped: Callable | None = None
+
+    @property
+    def call(self) -> Callable:
+        """What calls from outside go to."""
+        return self.wrapped or self.function
 
     @property
     def graph(self) -> Graph:
@@ -77,6 +86,8 @@ def build_plan(
         with blame("form_regions", each):
             nests = form_nests(each, variants.graphs) if engine.make_nest is not None else 0
             formed += nests + form_regions(each, nests, is_wide=engine.is_wide)
+    if engine.prepare is not None:
+        engine.prepare(variants.graphs)
     maker = _Maker(program, variants, engine, dynamic)
     functions = {}
     for name, each in variants.graphs.items():
@@ -85,7 +96,8 @@ def build_plan(
     pairs = zip(graph.parameters, types, strict=True)
     signature = ", ".join(f"{parameter.name}: {type_}" for parameter, type_ in pairs)
     made = functions[entry], maker.bindings[entry], maker.regions
-    plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, *made)
+    wrapped = None if engine.wrap is None else engine.wrap(functions[entry])
+    plan = Plan(entry, engine.name, signature, variants.graphs, maker.programs, *made, wrapped)
     statistics.host_programs += len(functions)
     statistics.regions = formed
     statistics.tiled_regions.extend(plan.regions)
@@ -121,6 +133,8 @@ class _Maker:
         self.programs[name] = printed
         bindings = self.bindings[name] = {here: self.cells[other] for here, other in printed.functions.items()}
         bindings.update({here: _HELPERS[helper](self.dynamic) for here, helper in printed.helpers.items()})
+        if self.engine.rebind is not None:
+            self.engine.rebind(printed, bindings)
         bindings.update(self._regions(printed, namespace, bindings))
         function = compile_host_program(
             printed,
@@ -157,7 +171,12 @@ class _Maker:
         return self.engine.make_region(node, twin, source)
 
 
-_HELPERS = {"scripted": lambda dynamic: dynamic.scripted}
+_HELPERS: dict[str, Callable[[DynamicCalls], object]] = {
+    "scripted": lambda dynamic: dynamic.scripted,
+    **{name: lambda dynamic, name=name: getattr(residency, name) for name in residency.SETTLERS},
+    "element": lambda dynamic: device_functions.element,
+    "check_index": lambda dynamic: device_functions.check_index,
+}
 """What a host program may ask of the runtime, by name."""
 
 

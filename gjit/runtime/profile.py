@@ -21,7 +21,7 @@ from typing import Any
 
 from gjit.ir.node_texts import lines_of
 from gjit.runtime.dynamic import generated
-from gjit.runtime.engines import Region
+from gjit.runtime.region import Region
 from gjit.runtime.tiles import TiledRegion
 
 MOST_EVENTS = 200_000

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gjit.ir.types import UNKNOWN, InstanceType, TupleType, Type, type_of
+from gjit.ir.types import UNKNOWN, ArrayType, InstanceType, TupleType, Type, type_of
+from gjit.runtime.device import device_of
 
 Key = tuple[object, ...]
 
@@ -26,6 +27,17 @@ class LocalKey:
     one of them holds for the next, so nothing more is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceKey:
+    """An array that lies on a device."""
+
+    device: str
+    kind: type
+    dtype: np.dtype
+    rank: int
+    index: int
+
+
 def key_of(values: list[object]) -> Key:
     """The signature of the arguments; extents and values are no part of it."""
     return tuple(_key(value) for value in values)
@@ -35,6 +47,9 @@ def _key(value: object) -> object:
     kind = type(value)
     if kind is np.ndarray:
         return ArrayKey(value.dtype, value.ndim)
+    device = device_of(value)
+    if device is not None:
+        return DeviceKey(device.name, kind, value.dtype, value.ndim, device.index)
     return LocalKey() if _is_local(kind) else kind
 
 
@@ -53,6 +68,8 @@ def _type(value: object) -> Type:
         return UNKNOWN
     if kind is tuple:
         return TupleType(None)
+    if device_of(value) is not None:
+        return ArrayType(value.dtype, value.ndim)
     known = type_of(value)
     if known == UNKNOWN and kind.__flags__ & HEAP_TYPE and not isinstance(value, type):
         return InstanceType(f"{kind.__module__}.{kind.__qualname__}")
@@ -70,6 +87,8 @@ def describe(key: Key) -> str:
             parts.append(f"{element.dtype}[{element.rank}]")
         elif isinstance(element, LocalKey):
             parts.append("object")
+        elif isinstance(element, DeviceKey):
+            parts.append(f"{element.dtype}[{element.rank}] on {element.device}")
         else:
             parts.append(element.__name__)
     return ", ".join(parts)

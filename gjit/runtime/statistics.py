@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from gjit.runtime.engines import Region
+from gjit.runtime.region import Region
 
 COUNTERS = (
     "calls",

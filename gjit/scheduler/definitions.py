@@ -166,7 +166,10 @@ class Definitions(Functions):
         self.emit(assign(target, invocation), node)
 
     def _is_small(self, node: Node, least: int) -> ast.expr | None:
-        """Whether the leading arrays are too small for the region to pay; None where no input can be an array."""
+        """Whether the leading arrays are too small for the region to pay; None where no input can be an array, or
+        the region runs whatever their size is."""
+        if least == 0:
+            return None
         inputs = [self.flow.resolve(value) for value in _computed_with(node)]
         tests = [self._has_fewer(leader, inputs, least) for leader in leaders(inputs)]
         return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else next(iter(tests), None)

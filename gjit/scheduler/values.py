@@ -47,6 +47,7 @@ class Values:
             "call": self._call,
             "suspend": lambda node: ast.Yield(self.value(node.inputs[0])),
             "suspend.from": lambda node: ast.YieldFrom(self.value(node.inputs[0])),
+            "settle": lambda node: call(self.bindings.helper(node.attributes["how"]), *map(self.value, node.inputs)),
             "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
             "invoke": lambda node: self.called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),
