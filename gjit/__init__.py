@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gjit.passes.pipelines import register_pass
     from gjit.runtime.device import asarray, device, devices, synchronize, to_numpy
     from gjit.runtime.futures import Future, fork, wait
+    from gjit.saving import load, save
     from gjit.settings import config
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ _HOMES = {
     "gjit.passes.pipelines": "register_pass",
     "gjit.runtime.device": "asarray device devices synchronize to_numpy",
     "gjit.runtime.futures": "Future fork wait",
+    "gjit.saving": "load save",
     "gjit.settings": "config",
 }
 """Where each public name is defined."""
@@ -83,10 +85,12 @@ __all__ = [
     "fork",
     "ignore",
     "interface",
+    "load",
     "parse_graph",
     "register_op",
     "register_pass",
     "rewrite",
+    "save",
     "script",
     "script_method",
     "synchronize",

@@ -8,9 +8,12 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from gjit.interchange.archive import write_archive
+from gjit.interchange.archive.container import Target
 from gjit.ir.graph import Graph
 from gjit.ir.parser import parse_graph
 from gjit.module import Module
+from gjit.module.archived import ARCHIVED
 from gjit.report import Explanation, compile_regions, explain_plan
 from gjit.runtime.binding import bind_graph, captures_of
 from gjit.runtime.compiled import Compiled
@@ -144,13 +147,20 @@ class CompiledFunction(Generic[P, R]):
         compile_regions(plan, self._compiled.bind(arguments, keywords))
         return self
 
+    def save(self, path: Target, extra_files: Mapping[str, str | bytes] | None = None) -> None:
+        """Save the function in a file that needs no Python source: see `gjit.save`."""
+        write_archive(path, {"": self}, several=False, known=ARCHIVED, extra_files=extra_files)
 
-def bind(graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = None) -> CompiledFunction:
+
+def bind(
+    graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = None, *, device: str | None = None
+) -> CompiledFunction:
     """Run a graph without its Python function, for instance one that was parsed from text.
 
     Args:
         graph: the entry; the graphs that it calls come with it.
         captures: the objects that they refer to, by graph and name, as `CompiledFunction.captures` gives them.
+        device: where it runs, as in `script`.
 
     Raises:
         GjitError: an object that a graph refers to is missing.
@@ -161,7 +171,7 @@ def bind(graph: Graph, captures: Mapping[str, Mapping[str, object]] | None = Non
     >>> g(5)
     11
     """
-    compiled, stub = bind_graph(graph, captures or {})
+    compiled, stub = bind_graph(graph, captures or {}, device=device)
     return CompiledFunction.of(compiled, stub)
 
 

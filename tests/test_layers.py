@@ -17,10 +17,11 @@ LAYERS = (
     ("ops",),
     ("capture", "passes", "scheduler", "cuda_kernels"),
     ("runtime",),
+    ("interchange",),
     ("marks",),
     ("module", "report"),
     ("compiled",),
-    ("api",),
+    ("api", "saving"),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names
     ("cli", "demo", "timing", "__main__"),

@@ -43,6 +43,10 @@ class ScriptMethod:
     def __gjit_graph__(self) -> Graph:
         return self.compiled.__gjit_graph__()
 
+    def __gjit_archive__(self) -> tuple[Callable, tuple]:
+        """What makes it again, and of what."""
+        return script_method, (self._function,)
+
     def __deepcopy__(self, memo: dict) -> ScriptMethod:
         return self
 

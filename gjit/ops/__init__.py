@@ -6,6 +6,7 @@ from gjit.ops import (  # noqa: F401  (each family fills the table)
     control,
     create,
     elementwise,
+    guarded,
     host,
     host_math,
     index,

@@ -31,7 +31,7 @@ MODULES = {
 }
 """Prefix of a name, and the module that it stands for."""
 
-_SINGLE = {
+_SINGLE: dict[str, object] = {
     "functools.reduce": functools.reduce,
     "functools.partial": functools.partial,
     "copy.copy": copy.copy,
@@ -52,6 +52,12 @@ def name_of(value: object) -> str | None:
     _scan()
     found = _named.get(id(value))
     return found[1] if found is not None and found[0] is value else None
+
+
+def add(name: str, function: object) -> None:
+    """Give a function of gjit's own a name."""
+    _SINGLE[name] = function
+    _named[id(function)] = function, name
 
 
 def object_named(name: str) -> object:

@@ -57,7 +57,9 @@ def used_slots(graph: Graph) -> list[CaptureSlot]:
     return [graph.captures[index] for index in sorted(used)]
 
 
-def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tuple[Compiled, types.FunctionType]:
+def bind_graph(
+    graph: Graph, captures: Mapping[str, Mapping[str, object]], *, device: str | None = None
+) -> tuple[Compiled, types.FunctionType]:
     """Plans for a graph that was parsed from text, and a plain function with its signature (which cannot be run).
 
     Raises:
@@ -71,7 +73,7 @@ def bind_graph(graph: Graph, captures: Mapping[str, Mapping[str, object]]) -> tu
         program.owners[name] = _owner(each, captures.get(name, {}))
     owner = program.owners[graph.name]
     assert owner is not None
-    return Compiled(owner, lambda loads, reads_again: (graph, program), has_plain=False), owner
+    return Compiled(owner, lambda loads, reads_again: (graph, program), has_plain=False, device=device), owner
 
 
 def _owner(graph: Graph, values: Mapping[str, object]) -> types.FunctionType:

@@ -1,0 +1,1 @@
+"""Graphs in other forms: files, other run times, other array libraries."""
