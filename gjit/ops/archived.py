@@ -155,6 +155,10 @@ _SPECIAL = """
     __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __setattr__ __setitem__ __str__ __sub__ __truediv__
     __trunc__ __xor__ __array__ __array_function__ __array_priority__ __array_ufunc__
 """
+_IN_CLASSES = """
+    __annotations__ __delete__ __doc__ __get__ __getattribute__ __init_subclass__ __match_args__ __mro_entries__ __new__
+    __set__ __set_name__ __slots__
+"""
 _OF_TUPLES = "_asdict _fields _field_defaults _make _replace"
 _OF_COMPILED = "captures code explain graph graph_for kernels_for plan_for profile save"
 """What compiled functions have besides: it shows or writes what a program has no business with."""
@@ -189,6 +193,16 @@ def is_allowed_attribute(name: str, *, written: bool = False) -> bool:
     if name.startswith("__"):
         return name in SPECIAL_METHODS and not (written and name in _READ_ONLY)
     return name in _ALLOWED_ATTRIBUTES or name not in _known_attributes()
+
+
+def is_allowed_member(name: str) -> bool:
+    """Whether a class in a saved graph may bind a name.
+
+    >>> is_allowed_member("__add__"), is_allowed_member("_weights"), is_allowed_member("__reduce__")
+    (True, True, False)
+    """
+    is_special = name.startswith("__") and name.endswith("__")
+    return not is_special or name in SPECIAL_METHODS or name in _IN_CLASSES.split()
 
 
 @functools.cache

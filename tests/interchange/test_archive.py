@@ -274,6 +274,32 @@ def test_classes_come_along_as_graphs():
     assert function.statistics.host_calls == 0
 
 
+def test_classes_inside_functions_come_along():
+    @gjit.script
+    def run(x):
+        @dataclasses.dataclass
+        class Part:
+            size: float = 1.0
+
+            def grown(self, by):
+                return Part(self.size + by * x)
+
+        return repr(Part().grown(2)).rpartition(".")[2]
+
+    assert loaded(run)(3.0) == "Part(size=7.0)"
+
+    @gjit.script
+    def hostile(x):
+        class Strange:
+            def __reduce__(self):
+                return len, ()
+
+        return Strange()
+
+    with pytest.raises(gjit.ArchiveError, match="__reduce__"):
+        saved(hostile)
+
+
 def test_enums_named_tuples_and_dataclasses_come_along():
     @gjit.script
     def run(x):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import collections
 import dataclasses
+import functools
 import keyword
 import types
 from collections.abc import Callable, Mapping
@@ -30,7 +31,7 @@ class Objects(Protocol):
     def later(self, work: Callable[[], None]) -> None:
         """Do something when all that is being made exists."""
 
-    def last(self, work: Callable[[], None]) -> None:
+    def last(self, work: Callable[[], object]) -> None:
         """Do something when all containers are filled."""
 
 
@@ -96,12 +97,14 @@ class ClassBuilder:
 
         cls: Any = types.new_class(name, self._bases(record), None, fill)
         for item in items:
-            for attribute, reference in item[2] if len(item) > 2 else ():
-                state, name = vars(cls[item[0]]), _identifier(attribute)
-                self.later(
-                    lambda state=state, name=name, reference=reference: state.update({name: self.value(reference)})
-                )
+            self._add_state(vars(cls[item[0]]), item[2] if len(item) > 2 else ())
         return cls
+
+    def _add_state(self, state: dict[str, Any], attributes: Any) -> None:
+        def fill() -> None:
+            state.update({_identifier(name): self.value(reference) for name, reference in attributes})
+
+        self.later(fill)
 
     def dataclass(self, name: str, record: Record) -> type:
         """Fields need their defaults now; the methods that the user wrote follow as members."""
@@ -150,7 +153,7 @@ class ClassBuilder:
         base: Any = next(each for each in cls.__mro__ if each in _BUILT_IN)
         if base in _MUTABLE:
             made = base.__new__(cls)
-            self.last(lambda: _MUTABLE[base](made, content))
+            self.last(functools.partial(_MUTABLE[base], made, content))
             return made
         return base.__new__(cls, content)
 

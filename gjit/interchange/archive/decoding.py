@@ -57,7 +57,7 @@ class Decoder:
         self._making: set[int] = set()
         self._waiting: collections.deque[Callable[[], None]] = collections.deque()
         self._hashed: collections.deque[Callable[[], None]] = collections.deque()
-        self._last: collections.deque[Callable[[], None]] = collections.deque()
+        self._last: collections.deque[Callable[[], object]] = collections.deque()
         for record in records:
             if record.get("kind") == "array":
                 memory.count(record)
@@ -82,7 +82,7 @@ class Decoder:
         """Do something when all that is being made exists."""
         self._waiting.append(work)
 
-    def last(self, work: Callable[[], None]) -> None:
+    def last(self, work: Callable[[], object]) -> None:
         """Do something when all containers are filled."""
         self._last.append(work)
 

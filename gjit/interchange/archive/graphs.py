@@ -20,13 +20,13 @@ from gjit.ir.protocols import known_names
 from gjit.ir.room import with_room
 from gjit.ir.verify import verify_graph
 from gjit.ops import table
-from gjit.ops.archived import MODULES, is_allowed_attribute, is_allowed_function
+from gjit.ops.archived import MODULES, is_allowed_attribute, is_allowed_function, is_allowed_member
 from gjit.ops.guarded import FORMATS, GUARDED, guarded_import
 from gjit.ops.user import PREFIX as USER_PREFIX
 
 _ATTRIBUTE_OPS = frozenset({"getattr", "setattr", "delattr"})
 _MODULES = frozenset(MODULES.values())
-_FAMILIES = ("", "comprehension", "suspend", "capture")
+_FAMILIES = ("", "class", "comprehension", "suspend", "capture")
 _STRUCTURE = TERMINATORS | {name for name in table.rows if name.rpartition(".")[0] in _FAMILIES} - {"library"}
 _NUMBERED = re.compile(r"_\d+")
 _LONGEST_NAME = 1000
@@ -113,8 +113,12 @@ def _check(node: Node) -> None:
     if node.op == "match":
         for pattern in node.attributes["patterns"]:
             _check_pattern(str(pattern), node)
-    if node.op in ("function", "cell") and node.attributes["name"] != "<lambda>":
+    if node.op in ("function", "cell", "class") and node.attributes["name"] != "<lambda>":
         _check_identifier(node.attributes["name"], node)
+    if node.op.startswith("class."):
+        _check_identifier(node.attributes["name"], node)
+        if not is_allowed_member(str(node.attributes["name"])):
+            raise _refusal(node, f"a class with a {node.attributes['name']!r}")
     for label in node.labels:
         if label.endswith("="):
             _check_identifier(label[:-1], node)

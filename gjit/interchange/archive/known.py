@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import types
+import typing
 import warnings
 
 import numpy as np
@@ -37,6 +38,20 @@ _OBJECTS: dict[str, object] = {
     "gjit.fork": fork,
     "gjit.wait": wait,
     "gjit.Future": Future,
+    "abc.abstractmethod": abc.abstractmethod,
+    "collections.namedtuple": collections.namedtuple,
+    "contextlib.contextmanager": contextlib.contextmanager,
+    "dataclasses.dataclass": dataclasses.dataclass,
+    "dataclasses.field": dataclasses.field,
+    "dataclasses.InitVar": dataclasses.InitVar,
+    "enum.auto": enum.auto,
+    "enum.unique": enum.unique,
+    "functools.cache": functools.cache,
+    "functools.lru_cache": functools.lru_cache,
+    "functools.total_ordering": functools.total_ordering,
+    "functools.wraps": functools.wraps,
+    "typing.NamedTuple": typing.NamedTuple,
+    "typing.Generic": typing.Generic,
     "dataclasses.replace": dataclasses.replace,
     "dataclasses.asdict": dataclasses.asdict,
     "dataclasses.astuple": dataclasses.astuple,
