@@ -284,7 +284,7 @@ def test_classes_inside_functions_come_along():
             def grown(self, by):
                 return Part(self.size + by * x)
 
-        return repr(Part().grown(2)).rpartition(".")[2]
+        return repr(Part().grown(2)).rpartition(">.")[2]
 
     assert loaded(run)(3.0) == "Part(size=7.0)"
 
