@@ -68,10 +68,10 @@ def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.Name | ast.Constant):
             continue
-        stack.extend(reversed(_evaluated(node)))
+        stack.extend(reversed(evaluated(node)))
 
 
-def _evaluated(node: ast.AST) -> list[ast.AST]:
+def evaluated(node: ast.AST) -> list[ast.AST]:
     """The parts of `node` that are evaluated where it stands."""
     if isinstance(node, FUNCTIONS):
         annotations = [argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg)]
@@ -121,7 +121,7 @@ def loads(node: ast.AST, *, inside: bool = False, hidden: frozenset[str] = froze
         yield node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
         yield "__class__"
-    for child in _evaluated(node):
+    for child in evaluated(node):
         yield from loads(child, inside=inside, hidden=hidden)
 
 

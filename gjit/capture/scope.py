@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gjit.capture.definite_assignment import variables
-from gjit.capture.names import bindings_in, bound_names, declared, parameter_names, walk_scope
+from gjit.capture.names import bindings_in, bound_names, declared, evaluated, parameter_names, walk_scope
 
 
 @dataclass(slots=True)
@@ -58,22 +58,29 @@ def _guarded(body: list, keeps_exceptions: Callable[[ast.expr], bool]) -> set[st
 
 
 def _conditional_walrus(body: list) -> set[str]:
+    """Names bound by `:=` in a part of an expression, or in a guard, that may not run."""
     names: set[str] = set()
-    for node in walk_scope(body):
-        match node:
-            case ast.BoolOp():
-                parts = node.values[1:]
-            case ast.IfExp():
-                parts = [node.body, node.orelse]
-            case ast.Compare():
-                parts = node.comparators[1:]
-            case ast.Match():
-                parts = [each.guard for each in node.cases if each.guard is not None]
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                parts = [node]
-            case _:
-                continue
-        names.update(
-            inner.target.id for part in parts for inner in walk_scope([part]) if isinstance(inner, ast.NamedExpr)
-        )
+    waiting: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
+    while waiting:
+        node, is_conditional = waiting.pop()
+        if isinstance(node, ast.NamedExpr) and is_conditional:
+            names.add(node.target.id)
+        if not isinstance(node, ast.Name | ast.Constant):
+            parts = set(map(id, _conditional_parts(node)))
+            waiting.extend((part, is_conditional or id(part) in parts) for part in evaluated(node))
     return names
+
+
+def _conditional_parts(node: ast.AST) -> list[ast.AST]:
+    match node:
+        case ast.BoolOp():
+            return node.values[1:]
+        case ast.IfExp():
+            return [node.body, node.orelse]
+        case ast.Compare():
+            return node.comparators[1:]
+        case ast.match_case():
+            return [] if node.guard is None else [node.guard]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return evaluated(node)
+    return []

@@ -159,5 +159,8 @@ def _note_free(node: Node, root: Block, flow: Flow) -> None:
         home = value.producer if isinstance(value.producer, Block) else value.producer.block
         block = node.block
         while block is not home and block is not root and not isinstance(block.owner, Graph | None):
-            flow.free.setdefault(block.owner, set()).add(value)
+            known = flow.free.setdefault(block.owner, set())
+            if value in known:  # then it is known further out, too
+                break
+            known.add(value)
             block = block.owner.block
