@@ -76,6 +76,7 @@ CONSTRUCTS: dict[str, dict[str, Predicate]] = {
         "`pass`": kind(ast.Pass),
         "`raise`, `raise ... from`": kind(ast.Raise),
         "`try` with `except`": handles("handlers"),
+        "`try` with `except*`": kind(ast.TryStar),
         "`else` of a `try`": handles("orelse"),
         "`finally`": handles("finalbody"),
         "`with`": kind(ast.With),

@@ -42,8 +42,6 @@ class Control(Assignments):
         match node:
             case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith():
                 self.refuse(node, "`async` cannot be scripted", "use gjit.fork and gjit.wait, or plain code")
-            case ast.TryStar():
-                self.refuse(node, "`except*` cannot be scripted", "use `except`")
         self.refuse(node, f"this statement ({type(node).__name__}) cannot be scripted", "write it as plain statements")
 
     # Branches
@@ -129,8 +127,14 @@ class Control(Assignments):
 
     # Exceptions and managers
 
+    def lower_TryStar(self, node: ast.TryStar) -> None:
+        self._attempt(node, groups=True)
+
     def lower_Try(self, node: ast.Try) -> None:
-        attempt = self.builder.node("try", results=0)
+        self._attempt(node)
+
+    def _attempt(self, node: ast.Try | ast.TryStar, **attributes: bool) -> None:
+        attempt = self.builder.node("try", results=0, **attributes)
         for body in (node.body, node.orelse, node.finalbody):
             self._effects_only(attempt.add_block(), body)
         for handler in node.handlers:

@@ -6,55 +6,21 @@ after the node, else the `Outcome` with which it leaves the block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
 
 from gjit.ir import class_evaluation, evaluation
 from gjit.ir.deep import Walk
-from gjit.ir.graph import Block, Constant, Graph, Node, Value
-
-_END = object()
-
-
-@dataclass(slots=True)
-class Outcome:
-    """How a block ended: the op of its terminator and its values; `raise` holds the exception."""
-
-    op: str
-    values: Sequence[object] = ()
+from gjit.ir.frames import END, Frame, Outcome, attempt
+from gjit.ir.graph import Block, Graph, Node
+from gjit.ir.handling import Handling
 
 
-@dataclass(slots=True)
-class Frame:
-    """One running call of a graph, or of a function made in it: what each value is now."""
-
-    graph: Graph
-    values: dict[Value, object] = field(default_factory=dict)
-
-    def bind(self, values: list[Value], objects: Sequence[object]) -> None:
-        self.values.update(zip(values, objects, strict=True))
-
-    def read(self, value: Value) -> Any:
-        return value.value if isinstance(value, Constant) else self.values[value]
-
-    def inputs(self, node: Node) -> list[Any]:
-        return [value.value if isinstance(value, Constant) else self.values[value] for value in node.inputs]
-
-
-class ControlFlow:
+class ControlFlow(Handling):
     """The nodes with blocks; `run_graph` and `run_block` are what a subclass gives."""
-
-    def __init__(self) -> None:
-        self.handled: list[BaseException] = []
 
     def run_graph(self, graph: Graph, arguments: Sequence[object]) -> Walk:
         """The walk that calls a graph; its result is an `Outcome`."""
         raise TypeError(f"{type(self).__name__} does not run graphs")
-
-    def run_block(self, frame: Frame, block: Block) -> Walk:
-        """The walk that runs a block whose parameters are bound; its result is an `Outcome`."""
-        raise TypeError(f"{type(self).__name__} does not run blocks")
 
     def run_invoke(self, frame: Frame, node: Node) -> Walk:
         callee = frame.graph.functions[str(node.attributes["function"])]
@@ -96,7 +62,7 @@ class ControlFlow:
         iterator = attempt(iter, source)
         if isinstance(iterator, Outcome):
             return iterator
-        while (item := attempt(next, iterator, _END)) is not _END:
+        while (item := attempt(next, iterator, END)) is not END:
             if isinstance(item, Outcome):
                 return item
             frame.bind(body.parameters, [item, *carried])
@@ -134,57 +100,6 @@ class ControlFlow:
         frame.bind(node.results, outcome.values)
         return None
 
-    def run_try(self, frame: Frame, node: Node) -> Walk:
-        body, otherwise, final, *handlers = node.blocks
-        outcome = yield self.run_block(frame, body)
-        if outcome.op == "raise":
-            outcome = yield self._handle(frame, handlers, outcome)
-        elif outcome.op == "yield":
-            outcome = yield self.run_block(frame, otherwise)
-        last = yield self.run_block(frame, final)
-        if last.op != "yield":
-            return _in_context(last, outcome)
-        return None if outcome.op == "yield" else outcome
-
-    def _handle(self, frame: Frame, handlers: list[Block], raised: Outcome) -> Walk:
-        error = raised.values[0]
-        self.handled.append(error)
-        try:
-            for type_block, handler in zip(handlers[::2], handlers[1::2], strict=True):
-                wanted = yield self.run_block(frame, type_block)
-                if wanted.op == "yield":
-                    caught = attempt(_catches, error, *wanted.values)
-                    wanted = caught if isinstance(caught, Outcome) else wanted
-                if wanted.op != "yield":
-                    return _in_context(wanted, raised)
-                if caught:
-                    frame.bind(handler.parameters, [error])
-                    return _in_context((yield self.run_block(frame, handler)), raised)
-            return raised
-        finally:
-            self.handled.pop()
-
-    def run_with(self, frame: Frame, node: Node) -> Walk:
-        manager = frame.read(node.inputs[0])
-        entered = attempt(_enter, manager)
-        if isinstance(entered, Outcome):
-            return entered
-        leave, value = entered
-        block = node.blocks[0]
-        frame.bind(block.parameters, [value][: len(block.parameters)])
-        outcome = yield self.run_block(frame, block)
-        error = outcome.values[0] if outcome.op == "raise" else None
-        details = (None, None, None) if error is None else (type(error), error, error.__traceback__)
-        suppressed = attempt(lambda: bool(leave(manager, *details)) if error is not None else leave(manager, *details))
-        if isinstance(suppressed, Outcome):
-            return _in_context(suppressed, outcome)
-        if error is not None:
-            return None if suppressed else outcome
-        if outcome.op != "yield":
-            return outcome
-        frame.bind(node.results, outcome.values)
-        return None
-
     def run_class(self, frame: Frame, node: Node) -> Walk:
         made = attempt(class_evaluation.ClassMaker, node, *evaluation.arguments_of(node, frame.inputs(node)))
         if isinstance(made, Outcome):
@@ -201,10 +116,10 @@ class ControlFlow:
         return None
 
     def run_class_load(self, frame: Frame, node: Node) -> Walk:
-        found = attempt(class_evaluation.read_name, frame.read(node.inputs[0]), node.attributes["name"], _END)
+        found = attempt(class_evaluation.read_name, frame.read(node.inputs[0]), node.attributes["name"], END)
         if isinstance(found, Outcome):
             return found
-        if found is not _END:
+        if found is not END:
             frame.bind(node.results, [found])
             return None
         if node.blocks:
@@ -252,47 +167,6 @@ CONTROL = {
     "class.load": "run_class_load",
 }
 """The method that runs a node with blocks."""
-
-
-def attempt(function: Callable, *arguments: object) -> Any:
-    """What a call gives, or the Outcome of its exception."""
-    try:
-        return function(*arguments)
-    except BaseException as error:
-        return Outcome("raise", [error])
-
-
-def _in_context(outcome: Outcome, earlier: Outcome) -> Outcome:
-    """An exception raised while another was handled has that as its context."""
-    if outcome.op == earlier.op == "raise":
-        error, context = outcome.values[0], earlier.values[0]
-        if error is not context and error.__context__ is None:
-            error.__context__ = context
-    return outcome
-
-
-def _catches(error: BaseException, *types: object) -> bool:
-    if not types:
-        return True
-    try:
-        try:
-            raise error
-        except types[0]:  # type: ignore[misc]
-            return True
-    except BaseException as other:
-        if other is error:
-            return False
-        raise
-
-
-def _enter(manager: object) -> tuple[Callable, object]:
-    kind = type(manager)
-    try:
-        enter, leave = kind.__enter__, kind.__exit__
-    except AttributeError:
-        name = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
-        raise TypeError(f"{name!r} object does not support the context manager protocol") from None
-    return leave, enter(manager)
 
 
 def _bind_call(callee: Graph, node: Node, inputs: list[object]) -> list[object]:

@@ -216,6 +216,17 @@ def _signature(parameters: tuple[Parameter, ...]) -> str:
     return f"function({', '.join(parts)})"
 
 
+@functools.cache
+def group_handler(count: int) -> Callable:
+    """A function that raises an exception and handles it by so many `except*` clauses.
+
+    It takes the exception, functions that give the classes to match, and functions that handle what matches.
+    """
+    clauses = [f" except* types[{index}]() as part: bodies[{index}](part)" for index in range(count)]
+    lines = ["def handle(error, types, bodies):", " try: raise error", *clauses]
+    return _define("\n".join(lines), "handle")
+
+
 def match_pattern(pattern: str, subject: object, inputs: list[object]) -> tuple | None:
     """What the names of a `case` pattern are bound to, in their order; None where it does not match."""
     return _matcher(pattern)(subject, _Inputs(inputs))

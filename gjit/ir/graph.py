@@ -7,12 +7,24 @@ inputs, attributes, results, nested blocks and a source span. Order in a block i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
+from gjit.ir.interface import CaptureKind, CaptureSlot, Parameter, ParameterKind
 from gjit.ir.types import UNKNOWN, Type, type_of
 from gjit.source import Span
+
+__all__ = [
+    "TERMINATORS",
+    "Block",
+    "CaptureKind",
+    "CaptureSlot",
+    "Constant",
+    "Graph",
+    "Node",
+    "Parameter",
+    "ParameterKind",
+    "Value",
+]
 
 TERMINATORS = frozenset({"yield", "continue", "break", "condition", "return", "raise", "reraise", "unreachable"})
 """`yield` ends a block with the values of its node; `continue` and `break` speak of the innermost loop;
@@ -237,49 +249,6 @@ class Block:
             else:
                 if block.terminator is not None:
                     yield block.terminator
-
-
-class ParameterKind(Enum):
-    """How a function takes a parameter; the values are the marks of the text form."""
-
-    POSITIONAL_ONLY = "/"
-    NORMAL = ""
-    VARIADIC = "*"
-    KEYWORD_ONLY = "="
-    VARIADIC_KEYWORD = "**"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a function: defaults are objects of the function, not of the graph."""
-
-    name: str
-    kind: ParameterKind = ParameterKind.NORMAL
-    has_default: bool = False
-
-
-class CaptureKind(Enum):
-    """Where a captured object lives."""
-
-    GLOBAL = "global"  # a name of the module's dictionary, or of the built-ins behind it
-    CELL = "closure"  # a free variable of the function
-    OBJECT = "object"  # an object found while tracing: an array, a parameter of a module
-
-
-@dataclass(slots=True)
-class CaptureSlot:
-    """A live object that the graph refers to.
-
-    `guarded` slots hold an immutable object that call entry compares by identity; the graph may rely on it.
-    Other slots are loads: the object is looked up each time, since the name or the object may change.
-    `value` is None in a graph that was parsed from text and is not bound yet.
-    """
-
-    name: str
-    kind: CaptureKind
-    guarded: bool = True
-    value: object = None
-    namespace: object = field(default=None, repr=False)  # the dictionary or cell that holds it
 
 
 class Graph:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gjit.ir import class_evaluation, evaluation
-from gjit.ir.control_flow import CONTROL, ControlFlow, Frame, Outcome, attempt
+from gjit.ir.control_flow import CONTROL, ControlFlow
 from gjit.ir.deep import Walk, drive
+from gjit.ir.frames import Frame, Outcome, attempt
 from gjit.ir.graph import Block, Graph, Node
 
 FunctionOf = Callable[[str], "Callable | None"]

@@ -18,6 +18,7 @@ from gjit.passes.alternatives import finished, merge, types_of_results
 from gjit.passes.callees import Callees
 from gjit.passes.containers import seen_type, without_layout
 from gjit.passes.facts import UNREACHED, item_type, known_truth
+from gjit.passes.joins import assign, join_into, make_unknown, set_joined, unreached, values
 from gjit.passes.methods import as_method_call
 
 ROUNDS = 6
@@ -65,11 +66,11 @@ class Inference:
         return finished(self._returned[0])
 
     def _forget(self) -> None:
-        for value in _values(self.graph):
+        for value in values(self.graph):
             value.type = UNREACHED
 
     def _finish(self) -> None:
-        for value in _values(self.graph):
+        for value in values(self.graph):
             value.type = finished(value.type)
 
     def _stable(self, type_: Type) -> Type:
@@ -103,9 +104,9 @@ class Inference:
             case "yield" | "condition":
                 return types
             case "continue":
-                _join_into(self._loops[-1].continued, types)
+                join_into(self._loops[-1].continued, types)
             case "break":
-                _join_into(self._loops[-1].broken, types)
+                join_into(self._loops[-1].broken, types)
             case "return":
                 self._returned[-1] = merge(self._returned[-1], types[0])
         return None
@@ -141,7 +142,7 @@ class Inference:
         for block, taken in zip(node.blocks, (True, False), strict=True):
             if truth is None or truth is taken:
                 outcomes.append((yield self._block(block)))
-        _set_joined(node, outcomes)
+        set_joined(node, outcomes)
 
     def _and_or(self, node: Node) -> Walk:
         truth = known_truth(node.inputs[0])
@@ -151,7 +152,7 @@ class Inference:
         )
         if truth is not gives_left:
             outcomes.append((yield self._block(node.blocks[0])))
-        _set_joined(node, outcomes)
+        set_joined(node, outcomes)
 
     def _for(self, node: Node) -> Walk:
         body, otherwise = node.blocks
@@ -166,9 +167,9 @@ class Inference:
             outcomes.append(loop.broken)
             if not self._grow(body, carried, loop.continued):
                 break
-        _assign(otherwise.parameters, carried)
+        assign(otherwise.parameters, carried)
         outcomes.append((yield self._block(otherwise)))
-        _set_joined(node, outcomes)
+        set_joined(node, outcomes)
 
     def _while(self, node: Node) -> Walk:
         condition, body, otherwise = node.blocks
@@ -186,11 +187,11 @@ class Inference:
                 break
         if passed is not None and known_truth(condition.terminator.inputs[0]) is not True:
             outcomes.append((yield self._block(otherwise)))
-        _set_joined(node, outcomes)
+        set_joined(node, outcomes)
 
     @contextmanager
     def _loop(self, count: int) -> Iterator[_Loop]:
-        self._loops.append(_Loop(_unreached(count), _unreached(count)))
+        self._loops.append(_Loop(unreached(count), unreached(count)))
         try:
             yield self._loops[-1]
         finally:
@@ -212,14 +213,14 @@ class Inference:
         """`match` and `try`: whatever a block binds is unknown."""
         outcomes = []
         for block in node.blocks:
-            _make_unknown(block.parameters)
+            make_unknown(block.parameters)
             outcomes.append((yield self._block(block)))
         bodies = outcomes[1::2] + outcomes[-1:] if node.op == "match" else []
-        _set_joined(node, bodies)
+        set_joined(node, bodies)
 
     def _with(self, node: Node) -> Walk:
-        _make_unknown(node.blocks[0].parameters)
-        _set_joined(node, [(yield self._block(node.blocks[0]))])
+        make_unknown(node.blocks[0].parameters)
+        set_joined(node, [(yield self._block(node.blocks[0]))])
 
     def _comprehension(self, node: Node) -> Walk:
         for block in node.blocks:
@@ -230,7 +231,7 @@ class Inference:
         self._simple(node)
 
     def _function(self, node: Node) -> Walk:
-        _make_unknown(node.blocks[0].parameters)
+        make_unknown(node.blocks[0].parameters)
         loops, self._loops = self._loops, []
         self._returned.append(UNREACHED)
         yield self._block(node.blocks[0])
@@ -282,39 +283,3 @@ _RULES: dict[str, Callable[[Inference, Node], list[Type]]] = {
     "load": Inference._load,
     "capture": Inference._capture,
 }
-
-
-def _values(graph: Graph) -> Iterator[Value]:
-    yield from graph.block.parameters
-    for node in graph.all_nodes():
-        yield from node.results
-        for block in node.blocks:
-            yield from block.parameters
-
-
-def _unreached(count: int) -> list[Type]:
-    return [UNREACHED] * count
-
-
-def _join_into(types: list[Type], more: list[Type]) -> None:
-    types[:] = [merge(old, new) for old, new in zip(types, more, strict=True)]
-
-
-def _set_joined(node: Node, outcomes: list[list[Type] | None]) -> None:
-    """Give the results the join of the outcomes; None is the outcome of a block that leaves."""
-    for index, value in enumerate(node.results):
-        type_: Type = UNREACHED
-        for outcome in outcomes:
-            if outcome is not None:
-                type_ = merge(type_, outcome[index])
-        value.type = type_
-
-
-def _assign(targets: list[Value], sources: list[Value]) -> None:
-    for target, source in zip(targets, sources, strict=True):
-        target.type = source.type
-
-
-def _make_unknown(values: list[Value]) -> None:
-    for value in values:
-        value.type = UNKNOWN

@@ -161,8 +161,11 @@ class _Walker(Variables):
         body, otherwise, final, *handlers = node.blocks
         at_final = self.block(final, context.inside(live))
         pinned = set(at_final)
-        for type_, handler in zip(handlers[::2], handlers[1::2], strict=True):
-            start = self.block(handler, context.inside(at_final, pinned=at_final))
+        pairs = list(zip(handlers[::2], handlers[1::2], strict=True))
+        groups = bool(node.attributes.get("groups"))  # then each handler may run, one after the other
+        for type_, handler in reversed(pairs) if groups else pairs:
+            after = pinned if groups else at_final
+            start = self.block(handler, context.inside(after, pinned=after))
             caught = [value for value in handler.parameters if value in self.flow.needed]
             self.define(caught, pinned | start | live, context.scope)
             pinned |= start - set(handler.parameters)

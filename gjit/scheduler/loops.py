@@ -106,7 +106,8 @@ class ControlFlow(Statements):
             return
         if not clauses and after:
             statements, after = statements + after, []
-        self.emit(ast.Try(statements or [ast.Pass()], clauses, after, at_end), node)
+        kind = ast.TryStar if node.attributes.get("groups") else ast.Try
+        self.emit(kind(statements or [ast.Pass()], clauses, after, at_end), node)
 
     def _handler(self, type_: Block, handler: Block) -> ast.ExceptHandler:
         kinds = self.condition(type_, "exceptions") if type_.terminator.inputs else None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.graph import Block, Graph, Node, Value
 from gjit.scheduler.flow import Flow, is_inside, passed
-from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES, Folding, is_atom, is_same
+from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES, Folding, is_atom
 from gjit.scheduler.stack import Broken, Spilled
 from gjit.scheduler.syntax import BINARY, IN_PLACE, has_weak_type
 from gjit.scheduler.targets import Targets, first_node
@@ -180,20 +180,9 @@ class _Stacker(Targets):
             if is_type and self.expression(block):
                 continue
             if index >= 3 and not is_type:
-                self._absorb_exception(block)
+                self.absorb_exception(block)
             self.statements(block)
         return False
-
-    def _absorb_exception(self, handler: Block) -> None:
-        """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
-        exception = handler.parameters[0]
-        if not self.absorb(exception, first_node(handler), BINDINGS):
-            return
-        bound, last = self.folding.targets[exception], handler.last
-        cleared = last.previous
-        is_cleared = cleared is not None and _binds_same(cleared, bound) and is_same(cleared.inputs[1], Constant(None))
-        if is_cleared and last.op in ("delete", "class.delete") and _binds_same(last, bound):
-            self.folding.absorbed.update((cleared, last))
 
     def _nested_match(self, node: Node) -> bool:
         for index, block in enumerate(node.blocks):
@@ -288,12 +277,6 @@ class _Stacker(Targets):
 def _is_in_place(node: Node) -> bool:
     """Whether an augmented operation has to stay a statement: on numbers it is the plain operation."""
     return node.op in IN_PLACE and not has_weak_type(node.inputs[0])
-
-
-def _binds_same(node: Node, bound: Node) -> bool:
-    """Whether a node binds or deletes the variable that `bound` binds."""
-    is_binding = node.op in ("store", "delete", "class.store", "class.delete")
-    return is_binding and node.inputs[0] is bound.inputs[0] and node.attributes == bound.attributes
 
 
 def _last_op(block: Block) -> str:

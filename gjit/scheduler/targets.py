@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from gjit.ir.graph import Block, Node, Value
+from gjit.ir.graph import Block, Constant, Node, Value
 from gjit.scheduler.class_names import mangled_in
 from gjit.scheduler.flow import function_of
-from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES
+from gjit.scheduler.folding import BINDINGS, STATEMENTS, WRITES, is_same
 from gjit.scheduler.stack import Spilled, Stack
 
 
@@ -57,6 +57,17 @@ class Targets(Stack, ABC):
         value = self.folding.made(definition)
         if value.uses:
             self.absorb(value, value.producer.next, BINDINGS)
+
+    def absorb_exception(self, handler: Block) -> None:
+        """Print the variable of an exception as `as name`; Python then deletes it at the end by itself."""
+        exception = handler.parameters[0]
+        if not self.absorb(exception, first_node(handler), BINDINGS):
+            return
+        bound, last = self.folding.targets[exception], handler.last
+        cleared = last.previous
+        is_cleared = cleared is not None and _binds_same(cleared, bound) and is_same(cleared.inputs[1], Constant(None))
+        if is_cleared and last.op in ("delete", "class.delete") and _binds_same(last, bound):
+            self.folding.absorbed.update((cleared, last))
 
     def _after(self, node: Node) -> Node | None:
         """The next node that still prints something at its own place."""
@@ -144,3 +155,9 @@ def first_node(block: Block) -> Node | None:
     while node is not None and node.op == "cell":
         node = node.next
     return node
+
+
+def _binds_same(node: Node, bound: Node) -> bool:
+    """Whether a node binds or deletes the variable that `bound` binds."""
+    is_binding = node.op in ("store", "delete", "class.store", "class.delete")
+    return is_binding and node.inputs[0] is bound.inputs[0] and node.attributes == bound.attributes

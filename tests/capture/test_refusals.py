@@ -37,14 +37,6 @@ def lists_locals(x):
     return locals()
 
 
-def except_group(x):
-    try:
-        y = x[0]
-    except* ValueError:
-        y = 0
-    return y
-
-
 COUNT = 0
 REFUSED = [
     (generator, "`yield` cannot be scripted", "append to a list", "yield x"),
@@ -53,7 +45,6 @@ REFUSED = [
     (evaluates, "`eval` cannot be scripted", "call the function", 'eval("x + 1")'),
     (executes, "`exec` cannot be scripted", "write the statements", 'exec("y = x")'),
     (lists_locals, "`locals` cannot be scripted", "name the local", "locals()"),
-    (except_group, "`except*` cannot be scripted", "use `except`", "try:"),
 ]
 
 

@@ -337,3 +337,79 @@ def test_a_subclass_counts():
     counting = Counting()
     counting.run(parse_graph(textwrap.dedent(LOOP).strip()), [1, 2, 3], 9)
     assert counting.counts == {"operator.eq": 3, "operator.lt": 3, "operator.add": 3, "operator.neg": 1, "tuple": 1}
+
+
+def test_a_class_is_made_as_python_makes_it():
+    text = """
+    graph f(%x) {
+      %A = class(builtin.dict) {name='A'} {
+        body(%names, %class: cell) {
+          class.store(%names, %x) {name='value'}
+          %old = class.load(%names) {name='value'}
+          %new = operator.add(%old, 1)
+          class.store(%names, %new) {name='next'}
+          class.annotate(%names, builtin.int) {name='next'}
+          %other = class.load(%names) {name='missing'} { otherwise { yield 7 } }
+          class.store(%names, %other) {name='other'}
+          class.delete(%names) {name='value'}
+          %method = function() {name='method', parameters=(parameter('self', ''),), doc='Says its class.'} {
+            body(%self) {
+              %own = load(%class)
+              return %own
+            }
+          }
+          class.store(%names, %method) {name='method'}
+          yield
+        }
+      }
+      return %A
+    }
+    """
+    made = run(text, 4)
+    assert (made.__name__, made.__mro__[1], made.next, made.other) == ("A", dict, 5, 7)
+    assert made.__annotations__ == {"next": int}
+    assert "value" not in vars(made)
+    assert made().method() is made
+    assert made.method.__doc__ == "Says its class."
+
+
+@pytest.mark.parametrize(("op", "name"), [("%v = class.load", "a"), ("class.delete", "b")])
+def test_a_name_that_a_class_body_has_not_bound(op, name):
+    body = f"body(%n, %c: cell) {{ {op}(%n) {{name='{name}'}} yield }}"
+    text = f"graph f() {{ %A = class() {{name='A'}} {{ {body} }} return %A }}"
+    with pytest.raises(NameError, match=f"name '{name}' is not defined"):
+        run(text)
+
+
+GROUPS = """
+graph f(%errors) {
+  %log = list()
+  try() {groups=True} {
+    body {
+      %group = call(builtin.ExceptionGroup, "several", %errors)
+      raise %group
+    }
+    else { yield }
+    finally { yield }
+    type { yield builtin.ValueError }
+    handler(%e) {
+      %append = getattr(%log) {name='append'}
+      %0 = call(%append, %e)
+      yield
+    }
+    type { yield builtin.KeyError }
+    handler(%e.1) {
+      raise builtin.LookupError
+    }
+  }
+  return %log
+}
+"""
+
+
+def test_groups_of_exceptions_are_shared_out():
+    (caught,) = run(GROUPS, [ValueError(1), ValueError(2)])
+    assert [error.args for error in caught.exceptions] == [(1,), (2,)]
+    with pytest.raises(ExceptionGroup) as raised:
+        run(GROUPS, [ValueError(1), KeyError(2), OSError(3)])
+    assert {type(error) for error in raised.value.exceptions} >= {LookupError}

@@ -41,6 +41,9 @@ def body(contents: str) -> str:
         "%a = match(%x, 1) {patterns=('[a, b]', '_0')} { guard(%a.1, %b) { yield %b } body(%a.2, %b.2) { yield %a.2 }"
         " guard { yield } body { yield 2 } otherwise { yield 3 } } return %a",
         "%a = and(%x) { right { yield %y } } return %a",
+        "%C = class(%x, k=%y) {name='C'} { body(%n, %c: cell) { if(%x) { then { class.store(%n, 1) {name='a'} yield }"
+        " else { yield } } %v = class.load(%n) {name='a'} { otherwise { yield 2 } } class.delete(%n) {name='a'}"
+        " %f = function() {name='g', parameters=()} { body { %v.1 = load(%c) return %v.1 } } yield } } return %C",
         "with(%x) { body(%z) { return %z } } return None",
         "%a = comprehension(%x) {kind='dict'} { clause(%i) { comprehension.if(%i) { clause { yield 1,"
         " 2 } } yield } } return %a",
@@ -139,6 +142,17 @@ def test_good_graphs_pass(contents):
         ("%c = cell() {name='c'} return %c", "the cell %c is used by `return`, not by a load, store or delete"),
         ("%c = cell() {name='c'} store(%c, %c) return 1", "the cell %c is used by `store`"),
         ("%a = load(%x) return %a", "`load` needs a cell"),
+        ("class.store(%x, 1) {name='a'} return 1", "`class.store` needs the namespace of the class"),
+        (
+            "%C = class() {name='C'} { body(%n, %c) { %f = function() {name='g', parameters=()} { body {"
+            " %v = class.load(%n) {name='a'} return %v } } yield } } return %C",
+            "`class.load` needs the namespace of the class in whose body it stands",
+        ),
+        (
+            "%C = class() {name='C'} { body(%n, %c) { class.store(%n, %n) {name='a'} yield } } return %C",
+            "the namespace %n is used by `class.store`",
+        ),
+        ("%C = class() {name='C'} { body(%n, %c) { return 1 } } return %C", "the block `body` cannot end with"),
         ("%a = load(1) return %a", "`load` needs a cell"),
         ("%c = cell() return 1", "`cell` has no attribute 'name'"),
         ("%a = capture() {slot=2} return %a", "`capture` names the slot 2 of 2"),

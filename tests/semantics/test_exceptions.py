@@ -127,3 +127,42 @@ def test_raise_on_a_path_that_is_not_taken():
         return values if limit is None else np.minimum(values, limit)
 
     check(checked, call(np.arange(3)), call(np.arange(3), 1), call(np.arange(3), -1))
+
+
+def test_exception_groups():
+    def run(errors):
+        log = []
+        last = None
+        try:
+            try:
+                if len(errors) == 1:
+                    raise errors[0]
+                if errors:
+                    raise ExceptionGroup("several", errors)
+                log.append("none")
+            except* (ValueError, KeyError) as group:
+                last = group
+                log.append([type(group).__name__, [repr(error) for error in group.exceptions]])
+            except* TypeError as group:
+                log.append([len(group.exceptions), last is None])
+                raise
+            except* OSError:
+                raise LookupError("instead") from None
+            else:
+                log.append("else")
+            finally:
+                log.append("finally")
+        except BaseException as error:
+            parts = getattr(error, "exceptions", ())
+            return log, str(error), type(error).__name__, [type(part).__name__ for part in parts]
+        return log
+
+    check(
+        run,
+        call([]),
+        call([ValueError("alone")]),
+        call([ValueError(1), KeyError(2)]),
+        call([ValueError(1), TypeError(2), OSError(3), ZeroDivisionError(4)]),
+        call([ZeroDivisionError("alone")]),
+        call([OSError(1), ExceptionGroup("inner", [TypeError(2), ValueError(3)])]),
+    )
