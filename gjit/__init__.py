@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gjit.module import Module, ModuleDict, ModuleList, Parameter, ScriptModule, Sequential, script_method
     from gjit.ops.user import register_op
     from gjit.passes.pipelines import register_pass
+    from gjit.runtime.backend import register_backend
     from gjit.runtime.device import asarray, device, devices, synchronize, to_numpy
     from gjit.runtime.futures import Future, fork, wait
     from gjit.saving import load, save
@@ -46,6 +47,7 @@ _HOMES = {
     "gjit.ops.user": "register_op",
     "gjit.passes.pipelines": "register_pass",
     "gjit.runtime.device": "asarray device devices synchronize to_numpy",
+    "gjit.runtime.backend": "register_backend",
     "gjit.runtime.futures": "Future fork wait",
     "gjit.saving": "load save",
     "gjit.settings": "config",
@@ -87,6 +89,7 @@ __all__ = [
     "interface",
     "load",
     "parse_graph",
+    "register_backend",
     "register_op",
     "register_pass",
     "rewrite",

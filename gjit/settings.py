@@ -55,12 +55,20 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
+ENGINES = ["auto", "numpy", "native"]
+"""The engines for a CPU; `register_backend` adds its own."""
+
+
+def _engine(text: str) -> str:
+    return _one_of(*ENGINES)(text)
+
+
 KNOBS = {
     knob.name: knob
     for knob in (
         Knob("disable", False, _flag, "run the plain Python functions"),
         Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
-        Knob("engine", "auto", _one_of("auto", "numpy", "native"), "how they run on a CPU"),
+        Knob("engine", "auto", _engine, "how they run on a CPU"),
         Knob(
             "compile",
             "background",

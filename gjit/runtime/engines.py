@@ -54,6 +54,8 @@ _MODULES = {
 }
 ARRAYS = " arrays"
 """Behind the name of a device: its engine for arrays that lie there."""
+BACKENDS: dict[str, Callable[[], Engine]] = {}
+"""Engines that users have registered."""
 
 
 def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
@@ -67,9 +69,13 @@ def chosen_engine(engine: str | None, *, lasting: bool = False) -> str:
 
 
 def engine_named(name: str, statistics: Statistics | None = None) -> Engine:
-    """The engine `auto`, `numpy` or `native`, or that of a device by its full name, which counts transfers."""
+    """The engine `auto`, `numpy`, `native`, one that was registered, or that of a device by its full name, which counts
+    transfers.
+    """
     if ":" in name:
         return importlib.import_module(_MODULES["device"]).device_engine(name, statistics or Statistics())
+    if name in BACKENDS:
+        return BACKENDS[name]()
     if name == "numpy":
         return Engine(name, tiles.least_elements, TiledRegion)
     module = importlib.import_module(_MODULES[name])
