@@ -64,8 +64,9 @@ class Statements(Control):
         self._bind_decorated(node, decorators, self.inner_class(node))
 
     def _bind_decorated(self, node: ast.FunctionDef | ast.ClassDef, decorators: list[Value], made: Value) -> None:
-        for decorator in reversed(decorators):
-            made = self.builder.add("call", [decorator, made])
+        for place, decorator in reversed(list(zip(node.decorator_list, decorators, strict=True))):
+            with self.at(place):
+                made = self.builder.add("call", [decorator, made])
         self.bind(node.name, made)
 
     def lower_Import(self, node: ast.Import) -> None:

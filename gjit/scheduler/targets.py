@@ -43,7 +43,7 @@ class Targets(Stack, ABC):
         """Print the calls that take a new function or class, one after the other, as its decorators."""
         calls: list[Node] = []
         made = definition
-        while (call := made.next) is not None and _decorates(call, made) and call not in self.folding.updates:
+        while (call := made.next) is not None and _decorates(call, made) and _is_above(call, definition):
             calls.append(call)
             made = call
         while calls and not _has_name(calls[-1].result, definition):
@@ -137,6 +137,11 @@ def _decorates(node: Node, made: Node) -> bool:
     """Whether a node is a call of something with the value that was just made, which nothing else uses."""
     value = made.result
     return node.op == "call" and node.inputs[1:] == [value] and not node.labels and value.uses == {node: 1}
+
+
+def _is_above(call: Node, definition: Node) -> bool:
+    """Whether a call may stand above a definition, as a decorator does: not one that the user wrote below it."""
+    return call.span is None or definition.span is None or call.span.line <= definition.span.line
 
 
 def _has_name(value: Value, definition: Node) -> bool:
