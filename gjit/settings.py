@@ -67,7 +67,7 @@ KNOBS = {
     knob.name: knob
     for knob in (
         Knob("disable", False, _flag, "run the plain Python functions"),
-        Knob("device", "auto", _one_of("auto", "cpu", "cuda", "emulated"), "where programs run"),
+        Knob("device", "auto", _one_of("auto", "cpu", "cuda", "cuda:free", "emulated"), "where programs run"),
         Knob("engine", "auto", _engine, "how they run on a CPU"),
         Knob(
             "compile",

@@ -41,7 +41,7 @@ def test_a_block_holds_for_its_thread_alone():
 @pytest.mark.parametrize(
     ("values", "error", "text"),
     [
-        ({"device": "gpu"}, ValueError, "give one of auto, cpu, cuda, emulated"),
+        ({"device": "gpu"}, ValueError, "give one of auto, cpu, cuda, cuda:free, emulated"),
         ({"threads": "many"}, ValueError, "whole number"),
         ({"disable": "perhaps"}, ValueError, "give 1 or 0"),
         ({"speed": 11}, TypeError, "no knob 'speed'"),

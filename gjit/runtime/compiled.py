@@ -9,6 +9,8 @@ import types
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
+
 from gjit import settings
 from gjit.capture.program import Program
 from gjit.capture.resolve import is_immutable
@@ -18,7 +20,7 @@ from gjit.ir.graph import CaptureKind, CaptureSlot, Graph, Parameter
 from gjit.ir.room import with_room
 from gjit.passes import pipelines
 from gjit.runtime.checking import checker
-from gjit.runtime.device import adopted, chosen_device, device_named, device_of
+from gjit.runtime.device import accelerator, adopted, chosen_device, device_named, device_of
 from gjit.runtime.dynamic import DynamicCalls
 from gjit.runtime.engines import ARRAYS, chosen_engine, engine_named
 from gjit.runtime.entry import build_entry, call_with
@@ -26,6 +28,7 @@ from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
 from gjit.runtime.statistics import Statistics
 from gjit.scheduler.bindings import read_global
+from gjit.scheduler.placement import Work, work_of
 
 Loads = frozenset[tuple[int, str]]
 Capture = Callable[[Loads, bool], tuple[Graph, Program]]
@@ -120,7 +123,27 @@ class Compiled:
             return there.name + ARRAYS
         engine, device = self._chosen
         place = chosen_device(device, lasting=lasting)
-        return chosen_engine(engine, lasting=lasting) if place in ("auto", "cpu") else device_named(place).name
+        if place == "auto":
+            place = self._paying_device(values)
+        return chosen_engine(engine, lasting=lasting) if place == "cpu" else device_named(place).name
+
+    def _paying_device(self, values: list[object]) -> str:
+        """Where `auto` runs a call: on a GPU if there is one, and it pays for arrays of these sizes."""
+        name = accelerator()
+        arrays = [value for value in values if type(value) is np.ndarray]
+        if name is None or not arrays:
+            return "cpu"
+        elements = max(array.size for array in arrays)
+        size = sum(array.nbytes for array in arrays)
+        return name if self._work().pays(elements, size, settings.threads()) else "cpu"
+
+    def _work(self) -> Work:
+        return work_of(self.program[1].functions.values())
+
+    def _most_elements(self) -> int | None:
+        """The entry itself runs a plan for arrays of less elements than this; None: of all sizes."""
+        is_free = chosen_device(self._chosen[1], lasting=True) == "auto" and self._captured is not None
+        return self._work().least_elements(settings.threads()) if is_free and accelerator() is not None else None
 
     def plan_for(self, arguments: tuple, keywords: dict[str, object]) -> Plan:
         """The plan for these arguments, made when it is missing; nothing is run."""
@@ -174,7 +197,16 @@ class Compiled:
     def _build_entry(self) -> types.FunctionType:
         self._epoch = settings.epoch.cell_contents
         plans, guards = self._plans_of(self._engine_for([], lasting=True)) if self._plans else {}, self._guards()
-        return build_entry(self.function, self._parameters, guards, plans, self._slow, self._count, settings.overrides)
+        return build_entry(
+            self.function,
+            self._parameters,
+            guards,
+            plans,
+            self._slow,
+            self._count,
+            settings.overrides,
+            self._most_elements(),
+        )
 
     def _replace_entry(self) -> None:
         self.entry = self._build_entry()

@@ -82,6 +82,8 @@ class Device(Protocol):
 
 
 _MODULES = {"cuda": "gjit.runtime.cuda", "emulated": "gjit.runtime.emulated.backend"}
+FREEST = "cuda:free"
+"""The GPU with the most free memory."""
 _array_types: dict[type, Callable[[Any], Device]] = {}
 
 
@@ -92,7 +94,7 @@ def parse_name(name: str) -> tuple[str, int | None]:
     (('cuda', 1), ('emulated', None))
     """
     kind, _, number = name.partition(":")
-    return kind, int(number) if number else None
+    return kind, int(number) if number.isdigit() else None
 
 
 @functools.cache
@@ -109,7 +111,7 @@ def device_named(name: str) -> Device:
             f"the device {name!r}: this machine has no GPU that CUDA can use; set GJIT_DEVICE=cpu or auto"
         )
     module = importlib.import_module(_MODULES[kind])
-    device = module.open_device(index)
+    device = module.freest_device() if name == FREEST else module.open_device(index)
     _array_types.setdefault(device.array_type, module.device_of)
     return device
 
@@ -141,6 +143,11 @@ def has_gpu() -> bool:
         settings.log(30, "programs run on the CPU: %s", error)
         return False
     return True
+
+
+def accelerator() -> str | None:
+    """The device that `auto` may choose for NumPy arrays: a GPU, where one works."""
+    return "cuda" if has_gpu() else None
 
 
 def device_of(value: object) -> Device | None:

@@ -37,6 +37,7 @@ class _Writer:
     parameters: list[Parameter]
     hidden: set[str]
     bindings: dict[str, object] = field(default_factory=dict)
+    most_elements: int | None = None
 
     @property
     def names(self) -> list[str]:
@@ -67,7 +68,8 @@ class _Writer:
             return f"type({name}) is {self.name('type', element)}"
         array = self.name("ndarray", np.ndarray)
         dtype = self.name("dtype", element.dtype)
-        return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}"
+        size = "" if self.most_elements is None else f" and {name}.size < {self.most_elements}"
+        return f"type({name}) is {array} and {name}.dtype is {dtype} and {name}.ndim == {element.rank}{size}"
 
     def _device_check(self, name: str, element: DeviceKey) -> str:
         tests = [
@@ -97,6 +99,7 @@ def build_entry(
     slow: object,
     count: object,
     overrides: list,
+    most_elements: int | None = None,
 ) -> types.FunctionType:
     """The entry of `function` for the plans that exist so far; the newest runs in it, without a call of its own.
 
@@ -107,10 +110,12 @@ def build_entry(
         slow: takes the list of argument values and does everything that the entry does not know.
         count: called once a call; None for a function that is not called by the user.
         overrides: while this list is not empty, every call goes to `slow`; also after a change of `settings.epoch`.
+        most_elements: calls with arrays of so many elements or more go to `slow`.
     """
     recent = list(plans.items())[-INLINE_PLANS:][::-1]
     inner = recent[0][1] if recent and _runs_inside(function, parameters, recent[0][1]) else None
     writer = _Writer(function, parameters, set(_names(parameters)) if inner is None else _own_names(inner))
+    writer.most_elements = most_elements
     everything = f"{writer.name('slow', slow)}([{', '.join(writer.names)}])"
     lines = [] if count is None else [f"{writer.name('count', count)}()"]
     epoch = f"{writer.name('epoch', settings.epoch)} is not {writer.name('built', settings.epoch.cell_contents)}"

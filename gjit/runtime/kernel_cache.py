@@ -18,14 +18,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from gjit import settings
-from gjit.runtime.compiler import Compiler
 
 _MAGIC = b"gjit kernel 1\n"
 _KERNEL, _PART = re.compile(r"[0-9a-zA-Z]{64}\.kernel"), re.compile(r"new-\w+\.part")
 _SECONDS_OF_A_PART = 3600.0
 """A part that is older was left by a process that died."""
+
+
+class Compiler(Protocol):
+    """What makes machine code of a text."""
+
+    @property
+    def identity(self) -> str:
+        """What its results depend on, besides the text: version, options, the machine that they are for."""
 
 
 @dataclass(frozen=True, slots=True)

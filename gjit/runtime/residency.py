@@ -233,7 +233,7 @@ class Residency:
             return
         for written in list(block.pending):
             start, shape, strides, dtype = written
-            target = _array_at(start, shape, strides, dtype)
+            target = array_at(start, shape, strides, dtype)
             array = self.device.view(block.memory, block.offset + start - block.low, target)
             self._download(array, target)
             self.count(target.nbytes)
@@ -266,7 +266,8 @@ class _Memory:
         }
 
 
-def _array_at(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
+def array_at(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
+    """A NumPy array over memory at an address; nothing keeps that memory alive, and it need not be the host's."""
     return np.asarray(_Memory(address, shape, strides, dtype))
 
 
