@@ -36,7 +36,7 @@ from gjit.cuda_kernels.device_layout import Extents, Layout
 from gjit.cuda_kernels.device_nest import load, needed, pointers
 from gjit.cuda_kernels.device_reductions import of_column
 from gjit.cuda_kernels.device_rows import RowsWriter, indices
-from gjit.cuda_kernels.device_shapes import LaunchShape, columns_shape
+from gjit.cuda_kernels.device_shapes import LaunchShape, columns_shape, split_columns_shape
 from gjit.cuda_kernels.device_sweeps import RowSweep
 from gjit.cuda_kernels.element import place
 from gjit.cuda_kernels.program import Array, KernelProgram, Level, Reduction
@@ -80,7 +80,7 @@ class _ColumnsWriter(RowsWriter):
     def _row(self) -> list[str]:
         kind, side, program = self.index, self.plan.rows, self.program
         last = f"extent_{program.rank - 1}"
-        lines = [
+        return [
             f"const {kind} tiles = ({last} + {side - 1}) / {side};",
             f"const {kind} row = ({kind})blockIdx.x / tiles;",
             f"const {kind} own = (({kind})blockIdx.x - row * tiles) * {side} + ({kind})threadIdx.x;",
@@ -91,7 +91,9 @@ class _ColumnsWriter(RowsWriter):
             *pointers(program, program.kept, "data", "row", Level.ROW),
             *pointers(program, program.kept, "data", "base", Level.ELEMENT),
         ]
-        return lines + [load(array, "column", "row") for array in program.arrays if array.level is Level.ROW]
+
+    def _row_values(self) -> list[str]:
+        return [load(array, "column", "row") for array in self.program.arrays if array.level is Level.ROW]
 
     def _row_sweep(self, element: Element, known: frozenset[str]) -> RowSweep:
         axes = self.program.lines
@@ -109,13 +111,39 @@ class _ColumnsWriter(RowsWriter):
     def _passes(self, text: list[str]) -> list[str]:
         return text
 
-    def _together(self, step: Reduction, part: str) -> str:
-        return of_column(step, part, self.plan.team)
+    def _together(self, step: Reduction) -> str:
+        return of_column(step, f"{step.result}_sums[0]", self.plan.team)
 
     def _shape(self) -> Callable[[Extents], LaunchShape]:
         slot = max(step.partial.itemsize for step in self.program.reductions)
-        kept = len(self.program.kept)
-        return partial(columns_shape, kept=kept, team=self.plan.team, side=self.plan.rows, slot=slot)
+        kept, plan = len(self.program.kept), self.plan
+        whole = partial(columns_shape, kept=kept, team=plan.team, side=plan.rows, slot=slot)
+        if not plan.split:
+            return whole
+        return partial(split_columns_shape, whole=whole, kept=kept, tile=plan.team * plan.units)
+
+    # What split columns share
+
+    @property
+    def _result_axes(self) -> tuple[int, ...]:
+        return (*self.program.kept, self.program.rank - 1)
+
+    @property
+    def _own_partial(self) -> str:
+        return f"({self.index})blockIdx.y * results + row * extent_{self.program.rank - 1} + own"
+
+    @property
+    def _sharing(self) -> tuple[int, str, str, int]:
+        return self.plan.rows, "threadIdx.x", "threadIdx.y", self.plan.team
+
+    def _result_place(self, result: str) -> list[str]:
+        kind, last = self.index, f"extent_{self.program.rank - 1}"
+        lines = [f"const {kind} row = {result} / {last};", f"const {kind} column = {result} - row * {last};"]
+        kept = self.program.kept
+        return [*lines, *indices("row", kept, kind), *pointers(self.program, kept, "data", "row", Level.ROW)]
+
+    def _together_again(self, step: Reduction, part: str) -> str:
+        return of_column(step, part, self.plan.team)
 
     @property
     def _is_first(self) -> str:

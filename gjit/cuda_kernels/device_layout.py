@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gjit.cuda_kernels.arguments import all_arrays
-from gjit.cuda_kernels.device_row_plan import RowPlan, plan_columns, plan_rows, row_length
+from gjit.cuda_kernels.device_row_plan import RowPlan, plan_columns, plan_rows, row_count, row_length
 from gjit.cuda_kernels.program import Access, Array, KernelProgram, Level, Operation
 from gjit.cuda_kernels.sweeps import CHEAP_ROWS
 
@@ -89,9 +89,11 @@ def layout_of(
     is_wide, is_aligned = _is_wide(program, extents, strides), _is_aligned(program, strides, addresses)
     rows = None
     if program.is_columns:
-        rows = plan_columns(program, row_length(program, extents), extents[-1])
+        rows = plan_columns(program, row_count(program, extents), row_length(program, extents), extents[-1])
     elif program.reductions and not program.totals:
-        rows = plan_rows(program, row_length(program, extents), vector_width(program), shared)
+        rows = plan_rows(
+            program, row_count(program, extents), row_length(program, extents), vector_width(program), shared
+        )
     turned = None if program.reductions or program.loop is not None else _turned(program, extents, strides)
     return Layout(is_wide, is_aligned, separate, rows=rows, turned=turned)
 

@@ -96,13 +96,15 @@ def load(array: Array, index: str, pointer: str) -> str:
 def needed(lines: Iterable[str], body: Iterable[str]) -> list[str]:
     """Of the lines that give names to values those whose names the body uses, or another of them that it uses.
 
+    Comments are left out.
+
     >>> needed(["const int a = 1;", "float *b = c + a;", "int d = a;"], ["use(b);"])
     ['const int a = 1;', 'float *b = c + a;']
     """
     text, kept = "\n".join(body), []
     for line in reversed(list(lines)):
         name = line.partition(" = ")[0].split()[-1].lstrip("*")
-        if re.search(rf"\b{name}\b", text):
+        if not line.startswith("//") and re.search(rf"\b{name}\b", text):
             kept.append(line)
             text += line
     return kept[::-1]

@@ -50,7 +50,10 @@ def _fields(program: KernelProgram, layout: Layout, finishes: dict[str, Finish])
         final, dtype = (partial, total.partial) if finish is None else (c_type(finish.dtype), finish.dtype)
         yield Field(f"{partial} *{name}_partials", Meaning.PARTIALS, name, dtype=total.partial)
         yield Field(f"{final} *{name}_result", Meaning.TOTAL, name, dtype=dtype)
-    if program.totals:
+    is_split = layout.rows is not None and layout.rows.split
+    for step in program.reductions if is_split else ():
+        yield Field(f"{partial_type(step)} *{step.result}_partials", Meaning.PARTIALS, step.result, dtype=step.partial)
+    if program.totals or is_split:
         yield Field("uint32 *ticket", Meaning.TICKET, dtype=_UINT32)
     if program.loop is not None:
         yield from _loop_fields(program.loop)

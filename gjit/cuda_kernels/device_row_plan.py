@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from gjit.cuda_kernels.program import KernelProgram
+from gjit.cuda_kernels.program import KernelProgram, Level
 from gjit.cuda_kernels.sweeps import Sweeps, plan_sweeps
 
 SLOT_BYTES = 1024
@@ -20,6 +20,8 @@ _MOST_ELEMENTS = 32
 _UNITS_IN_TURN = 2
 _MOST_LINES = 16
 _LINES_IN_TURN = 4
+_FEW_BLOCKS = 128
+_LONG = 1 << 15
 _WORDS = {1024: 36, 512: 80, 256: 128}
 """Registers of four bytes that values may wait in, by the threads of a block."""
 
@@ -40,24 +42,29 @@ class RowPlan:
     rows     how many rows a block has
     units    how many vectors each thread reads before it uses the first
     storage  where values wait; in REGISTERS `units` vectors of each thread are the whole row
+    split    whether several blocks share a row, whose partial results the last of them all combines
     """
 
     team: int
     rows: int
     units: int
     storage: Storage
+    split: bool = False
 
 
-def plan_rows(program: KernelProgram, length: int, vector: int, shared: int) -> RowPlan:
+def plan_rows(program: KernelProgram, count: int, length: int, vector: int, shared: int) -> RowPlan:
     """The plan for rows of a length.
 
     Args:
         program: with reductions of rows.
+        count: how many rows there are.
         length: how many elements a row has.
         vector: how many of them lie in one vector.
         shared: how many bytes of shared memory a block may have.
     """
     vectors = max(1, -(-length // vector))
+    if is_single(program) and program.reduced == 1 and count <= _FEW_BLOCKS and length >= _LONG:
+        return RowPlan(_THREADS, 1, 2 * _UNITS_IN_TURN, Storage.NONE, split=True)
     if program.reduced == 1:
         most = max(1, min(_MOST_UNITS, _MOST_ELEMENTS // vector))
         team = _team(vectors, most)
@@ -73,21 +80,33 @@ def plan_rows(program: KernelProgram, length: int, vector: int, shared: int) -> 
     return RowPlan(team, max(1, _THREADS // team), _UNITS_IN_TURN if program.reduced == 1 else 1, Storage.NONE)
 
 
-def plan_columns(program: KernelProgram, lines: int, columns: int) -> RowPlan:
+def plan_columns(program: KernelProgram, outer: int, lines: int, columns: int) -> RowPlan:
     """The plan for columns: a team lies across memory, and `rows` columns are side by side in a block.
 
     Args:
         program: with reductions of columns.
+        outer: how many groups of columns there are.
         lines: how many elements a column has.
         columns: how many columns lie side by side.
     """
     side = min(_WARP, _power_of_two(columns))
-    if len(plan_sweeps(program).sweeps) > 1:
+    blocks = outer * -(-columns // side)
+    if is_single(program):
+        if blocks <= _FEW_BLOCKS and lines >= 4 * _LINES_IN_TURN * _THREADS // side:
+            return RowPlan(_THREADS // side, side, _LINES_IN_TURN, Storage.NONE, split=True)
+    else:
         for threads, most in sorted(_WORDS.items()):
             units = _power_of_two(-(-lines // (threads // side)))
             if units <= _MOST_LINES and units * held_bytes(program) / 4 <= most:
                 return RowPlan(threads // side, side, units, Storage.REGISTERS)
-    return RowPlan(_THREADS // side, side, _LINES_IN_TURN, Storage.NONE)
+    threads = _THREADS if blocks > 8 * _FEW_BLOCKS else 1024
+    return RowPlan(threads // side, side, _LINES_IN_TURN, Storage.NONE)
+
+
+def is_single(program: KernelProgram) -> bool:
+    """Whether one sweep reduces all there is to reduce, and nothing is written for elements."""
+    reducing = [bool(sweep.reductions) for sweep in plan_sweeps(program).sweeps]
+    return sum(reducing) == 1 and all(output.array.level is not Level.ELEMENT for output in program.outputs)
 
 
 def _team(vectors: int, units: int) -> int:
@@ -132,6 +151,11 @@ def _is_waiting(name: str, sweeps: Sweeps, later: int) -> bool:
         if name in (*sweep.kept, *sweep.buffered, *(array.name for array in sweep.loads))
     ]
     return bool(uses) and min(uses) < later <= max(uses)
+
+
+def row_count(program: KernelProgram, extents: tuple[int, ...]) -> int:
+    """How many rows there are, or groups of columns."""
+    return math.prod(extents[axis] for axis in program.kept)
 
 
 def row_length(program: KernelProgram, extents: tuple[int, ...]) -> int:

@@ -31,9 +31,9 @@ from gjit.cuda_kernels.device_kernel import DeviceKernel
 from gjit.cuda_kernels.device_layout import Extents, Layout, vector_width
 from gjit.cuda_kernels.device_nest import needed, pointers, row_loads
 from gjit.cuda_kernels.device_parameters import fields_of, head_text, index_type
-from gjit.cuda_kernels.device_reductions import WARP, of_block, of_warp
+from gjit.cuda_kernels.device_reductions import WARP, neutral, of_block, of_warp
 from gjit.cuda_kernels.device_row_plan import SLOT_BYTES, Storage, held
-from gjit.cuda_kernels.device_shapes import LaunchShape, rows_shape
+from gjit.cuda_kernels.device_shapes import LaunchShape, rows_shape, split_rows_shape
 from gjit.cuda_kernels.device_sweeps import RowSweep
 from gjit.cuda_kernels.element import Texts, indented, place
 from gjit.cuda_kernels.program import KernelProgram, Level, Reduction
@@ -65,23 +65,97 @@ class RowsWriter:
         """The kernel."""
         program, plan = self.program, self.plan
         fields = fields_of(program, self.layout)
-        body = [*self._row(), *self._waiting()]
-        for depth, sweep in enumerate(self.sweeps.sweeps):
-            body += self.texts.operations(self.sweeps.between[depth])
-            if sweep.reductions or sweep.stores:
-                body += self._sweep(depth, sweep)
-        body += self._row_stores()
+        body = self._split_body() if plan.split else self._body()
         lines = [line for element in self.elements for line in element.text()]
         bounds = f"{plan.team * plan.rows}, 1"
         lines += [*head_text(program.name, bounds, fields), *indented(body, 1), "}"]
         return DeviceKernel(program.name, "\n".join(lines) + "\n", fields, self._shape())
+
+    def _body(self) -> list[str]:
+        body = [*self._row(), *self._row_values(), *self._waiting()]
+        for depth, sweep in enumerate(self.sweeps.sweeps):
+            body += self.texts.operations(self.sweeps.between[depth])
+            if sweep.reductions or sweep.stores:
+                body += self._sweep(depth, sweep)
+        return body + self._row_stores(self._is_first)
+
+    def _split_body(self) -> list[str]:
+        """Partial results of each block; the last block to come combines them, and writes what belongs to rows."""
+        sweep = self.sweeps.sweeps[0]
+        row = self._row_sweep(self._element(0, sweep), frozenset())
+        first = [*row.sums(), *row.text(), *row.joined_lanes()]
+        first += [
+            f"const {partial_type(step)} {step.result}_all = {self._together(step)};" for step in sweep.reductions
+        ]
+        stores = [f"{step.result}_partials[{self._own_partial}] = {step.result}_all;" for step in sweep.reductions]
+        first += [f"if ({self._is_first}) {{", *indented(stores, 1), "}"]
+        last = ["if (!is_last_block(ticket, gridDim.x * gridDim.y)) return;", *self._combined(sweep)]
+        results = f"const {self.index} results = {' * '.join(f'extent_{axis}' for axis in self._result_axes)};"
+        values = [*self._row(), *self._row_values(), *self.texts.operations(self.sweeps.between[0])]
+        first = [*needed(values, first), *first]
+        return [results, "{", *indented(first, 1), "}", *last, "if (threadIdx.x + threadIdx.y == 0) *ticket = 0;"]
+
+    def _combined(self, sweep: Sweep) -> list[str]:
+        """The partial results of all blocks, for a few rows at a time."""
+        side, own, thread, count = self._sharing
+        kind = self.index
+        place = [
+            f"const {kind} own = result + ({kind}){own};",
+            "const bool is_inside = own < results;",
+            f"const {kind} row_or_last = is_inside ? own : results - 1;",
+            *self._result_place("row_or_last"),
+            *self._row_values(),
+            *self.texts.operations(self.sweeps.between[0]),
+        ]
+        body = []
+        for step in sweep.reductions:
+            name, way = step.result, step.combine.value
+            body.append(f"{partial_type(step)} {name}_rest = {neutral(step)};")
+            body.append(f"for (uint32 part = {thread}; part < gridDim.y; part += {count}) {{")
+            body.append(
+                f"    {name}_rest = {way}::combine({name}_rest, {name}_partials[part * results + row_or_last]);"
+            )
+            body.append("}")
+            together = self._together_again(step, f"{name}_rest")
+            body.append(f"const {partial_type(step)} {name}_all = {together};")
+            body.append(total_text(step, f"{name}_all", self._length))
+        for operations in self.sweeps.between[1:]:
+            body += self.texts.operations(operations)
+        body += self._row_stores(f"{thread} == 0 && is_inside")
+        body = [*needed(place, body), *body]
+        return [f"for ({kind} result = 0; result < results; result += {side}) {{", *indented(body, 1), "}"]
 
     def _shape(self) -> Callable[[Extents], LaunchShape]:
         plan = self.plan
         waiting = sum(dtype.itemsize for dtype in self.held.values()) if plan.storage is Storage.SHARED else 0
         slots = SLOT_BYTES if plan.team > WARP else 0
         kept, tile = len(self.program.kept), plan.team * plan.units * self.vector
+        if plan.split:
+            return partial(split_rows_shape, kept=kept, team=plan.team, slots=slots, tile=tile)
         return partial(rows_shape, kept=kept, team=plan.team, rows=plan.rows, slots=slots, held=waiting, tile=tile)
+
+    # What split rows share
+
+    @property
+    def _result_axes(self) -> tuple[int, ...]:
+        return self.program.kept
+
+    @property
+    def _own_partial(self) -> str:
+        return f"({self.index})blockIdx.y * results + row"
+
+    @property
+    def _sharing(self) -> tuple[int, str, str, int]:
+        """How many results a block combines at a time; which is a thread's, its place in the team, the team's size."""
+        return self.plan.team // WARP, f"(threadIdx.x / {WARP})", f"(threadIdx.x % {WARP})", WARP
+
+    def _result_place(self, result: str) -> list[str]:
+        """Where the results of a row go, from its number."""
+        kept = self.program.kept
+        return [*indices(result, kept, self.index), *pointers(self.program, kept, "data", "row", Level.ROW)]
+
+    def _together_again(self, step: Reduction, part: str) -> str:
+        return of_warp(step, part, WARP)
 
     # Around the sweeps
 
@@ -100,7 +174,10 @@ class RowsWriter:
         else:
             lines += pointers(self.program, kept, "data", "row", Level.ROW)
             lines += pointers(self.program, kept, "data", "base", Level.ELEMENT)
-        return lines + row_loads(self.program, "row")
+        return lines
+
+    def _row_values(self) -> list[str]:
+        return row_loads(self.program, "row")
 
     def _waiting(self) -> list[str]:
         """The memory of what waits for later sweeps."""
@@ -116,8 +193,8 @@ class RowsWriter:
             before = f"(char *)({name}_held + {vectors})"
         return lines
 
-    def _row_stores(self) -> list[str]:
-        """What belongs to whole rows, written by the first thread of the team."""
+    def _row_stores(self, condition: str) -> list[str]:
+        """What belongs to whole rows, written by one thread of the team."""
         outputs = [output for output in self.program.outputs if output.array.level is Level.ROW]
         if not outputs:
             return []
@@ -125,7 +202,7 @@ class RowsWriter:
             f"{place(output.array, self._column, 'row')} = {self.texts.operand(output.value, output.array.dtype)};"
             for output in outputs
         ]
-        return [f"if ({self._is_first}) {{", *indented(stores, 1), "}"]
+        return [f"if ({condition}) {{", *indented(stores, 1), "}"]
 
     @property
     def _is_first(self) -> str:
@@ -143,20 +220,18 @@ class RowsWriter:
     def _extent(self) -> str:
         return f"extent_{self.program.lines[-1]}"
 
-    def _sweep(self, depth: int, sweep: Sweep) -> list[str]:
+    def _element(self, depth: int, sweep: Sweep) -> Element:
         name = f"{self.program.name}_sweep_{depth}"
+        stores, reductions, kept = sweep.stores, sweep.reductions, sweep.kept
         element = Element(
-            name,
-            self.texts,
-            sweep.operations,
-            sweep.loads,
-            sweep.stores,
-            sweep.reductions,
-            sweep.kept,
-            buffered=sweep.buffered,
+            name, self.texts, sweep.operations, sweep.loads, stores, reductions, kept, buffered=sweep.buffered
         )
         self.elements.append(element)
-        row = self._row_sweep(element, frozenset(name for name in self.held if self._first(name) < depth))
+        return element
+
+    def _sweep(self, depth: int, sweep: Sweep) -> list[str]:
+        known = frozenset(name for name in self.held if self._first(name) < depth)
+        row = self._row_sweep(self._element(depth, sweep), known)
         results = [line for step in sweep.reductions for line in self._result(step)]
         return [*row.sums(), *self._passes(row.text()), *row.joined_lanes(), *results]
 
@@ -184,12 +259,16 @@ class RowsWriter:
 
     def _result(self, step: Reduction) -> list[str]:
         """What the team has together, and what becomes of it."""
-        part, length = f"{step.result}_all", row_length(self.program)
-        all_text = f"const {partial_type(step)} {part} = {self._together(step, f'{step.result}_sums[0]')};"
-        return [all_text, total_text(step, part, length)]
+        part = f"{step.result}_all"
+        together = f"const {partial_type(step)} {part} = {self._together(step)};"
+        return [together, total_text(step, part, self._length)]
 
-    def _together(self, step: Reduction, part: str) -> str:
-        team = self.plan.team
+    @property
+    def _length(self) -> str:
+        return row_length(self.program)
+
+    def _together(self, step: Reduction) -> str:
+        team, part = self.plan.team, f"{step.result}_sums[0]"
         return of_block(step, part, team // WARP) if team > WARP else of_warp(step, part, team)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gjit.cuda_kernels.device_layout import Extents
 
 Three = tuple[int, int, int]
 MOST_BLOCKS = 1024
+_MOST_SPLITS = 256
+_MOST_PARTIALS = 1 << 15
 """Of a launch that reduces: as many as stay on a large device at once. The order of a sum depends on it."""
 _MOST_ALONG = 65535
 """The most blocks along the second and third axis of a grid."""
@@ -102,3 +105,32 @@ def tiled_shape(extents: Extents, axis: int, tile: int, lines: int, shared: int)
     outer = math.prod(extents[:-1]) // max(1, extents[axis])
     grid = max(1, -(-extents[-1] // tile)), max(1, -(-extents[axis] // tile)), _limited(outer)
     return LaunchShape(grid, (tile, lines, 1), shared)
+
+
+def split_shape(shape: LaunchShape, results: int, tiles: int) -> LaunchShape:
+    """A launch whose rows are shared by several blocks, along the second axis of its grid.
+
+    Args:
+        shape: with one block for each row, or few columns.
+        results: how many rows or columns there are.
+        tiles: how many tiles a row has.
+
+    >>> split_shape(LaunchShape((3, 1, 1), (32, 8, 1), 2048), 70, 5000)
+    LaunchShape(grid=(3, 256, 1), block=(32, 8, 1), shared=2048, partials=17920)
+    """
+    most = min(_MOST_SPLITS, MOST_BLOCKS // shape.grid[0], max(1, _MOST_PARTIALS // max(1, results)))
+    splits = max(1, min(tiles, most))
+    return LaunchShape((shape.grid[0], splits, 1), shape.block, shape.shared, results * splits)
+
+
+def split_rows_shape(extents: Extents, kept: int, team: int, slots: int, tile: int) -> LaunchShape:
+    """Several blocks for each of a few long rows."""
+    count = math.prod(extents[:kept])
+    shape = LaunchShape((max(1, count), 1, 1), (team, 1, 1), slots)
+    return split_shape(shape, count, -(-extents[-1] // tile))
+
+
+def split_columns_shape(extents: Extents, whole: Callable[[Extents], LaunchShape], kept: int, tile: int) -> LaunchShape:
+    """Several blocks for each few of not many long columns."""
+    results = math.prod(extents[:kept]) * extents[-1]
+    return split_shape(whole(extents), results, -(-math.prod(extents[kept:-1]) // tile))

@@ -71,13 +71,16 @@ class RowSweep:
         parts, joined = parts_of(reductions, self.vector), parts_joined(reductions, self.vector)
         if self.plan.storage is Storage.REGISTERS:
             return [*parts, *body, *joined]
-        step = f"start += {self.plan.team * self.plan.units}"
+        tile = self.plan.team * self.plan.units
+        begin, step = "0", f"start += {tile}"
+        if self.plan.split:
+            begin, step = f"({self.index})blockIdx.y * {tile}", f"start += ({self.index})gridDim.y * {tile}"
         ahead = f"start * {self.vector} < {self.extent}" if self.vector > 1 else f"start < {self.extent}"
         if not parts:
-            return [ROLL, f"for ({self.index} start = 0; {ahead}; {step}) {{", *indented(body, 1), "}"]
+            return [ROLL, f"for ({self.index} start = {begin}; {ahead}; {step}) {{", *indented(body, 1), "}"]
         turns = [ROLL, f"for (int turn = 0; turn < {TURNS} && {ahead}; ++turn, {step}) {{", *indented(body, 1), "}"]
         inner = [*parts, *turns, *joined]
-        return [ROLL, f"for ({self.index} start = 0; {ahead};) {{", *indented(inner, 1), "}"]
+        return [ROLL, f"for ({self.index} start = {begin}; {ahead};) {{", *indented(inner, 1), "}"]
 
     def joined_lanes(self) -> list[str]:
         """The sums of all lanes into those of the first."""

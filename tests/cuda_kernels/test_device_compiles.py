@@ -17,6 +17,7 @@ ALL = {
     "programs": list(test_device_programs.CASES.values()),
     "elementwise": ELEMENTWISE,
     "rows": [*test_device_rows.CASES, *test_device_rows.softmax_cases()],
+    "columns": [*test_device_rows.SPLIT, *test_device_rows.COLUMNS],
     "totals": test_device_totals.CASES,
 }
 FEW = [*ALL["programs"], *ELEMENTWISE[::6], *ALL["rows"][1::5], *ALL["totals"][::6]]

@@ -15,14 +15,15 @@ from tests.cuda_kernels.device_cases import Case, emulated, random_case, referen
 from tests.cuda_kernels.programs import PROGRAMS
 from tests.cuda_kernels.support import COMPILER
 from tests.cuda_kernels.test_device_elementwise import turned_cases
+from tests.cuda_kernels.test_device_rows import split_cases
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "device_kernels"
 EXTENTS = {1: (5001,), 2: (7, 70), 3: (4, 5, 66)}
 
 
 def case_of(name: str) -> Case:
-    if name == "turned":
-        return turned_cases()[2]
+    if name in MADE:
+        return MADE[name]()
     case = random_case(PROGRAMS[name], EXTENTS[PROGRAMS[name].rank], seed=1)
     loop = case.program.loop
     if loop is not None:
@@ -32,7 +33,12 @@ def case_of(name: str) -> Case:
     return case
 
 
-NAMES = [*PROGRAMS, "turned"]
+MADE = {
+    "turned": lambda: turned_cases()[2],
+    "split_rows": lambda: split_cases()[0],
+    "split_columns": lambda: split_cases()[2],
+}
+NAMES = [*PROGRAMS, *MADE]
 CASES = {name: case_of(name) for name in NAMES}
 
 

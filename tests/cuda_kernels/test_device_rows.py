@@ -58,9 +58,64 @@ CASES += [
 ]
 
 
+def reduced(kind: str, extents, is_columns: bool, access: Access, ways=WAYS[:3], axes: int = 1):
+    """Reductions alone, with what is left of their sum and a number of the row."""
+    dtype, place = np.dtype(kind), np.dtype("i8")
+    steps = [
+        Reduction(f"r{at}", place if way.is_place else dtype, way, "x", dtype, Level.ROW) for at, way in enumerate(ways)
+    ]
+    steps += [op("rest", "subtract", "w", "r0", dtype=dtype, level=Level.ROW)]
+    own = Access.CONTIGUOUS if is_columns else Access.REPEATED
+    outputs = tuple(Output(Array(f"{step.result}_out", step.dtype, own, Level.ROW), step.result) for step in steps)
+    arrays = (Array("x", dtype, access), Array("w", dtype, own, Level.ROW))
+    program = KernelProgram("region", len(extents), arrays, (), tuple(steps), outputs, axes, is_columns)
+    return case_of(program, extents, 5)
+
+
+def split_cases():
+    """Few rows, or few columns."""
+    return [
+        reduced("f4", (3, 40_000), False, Access.CONTIGUOUS),
+        reduced("i8", (2, 3, 33_001), False, Access.STRIDED),
+        reduced("f4", (3000, 5), True, Access.CONTIGUOUS),
+        reduced("f8", (2, 2000, 40), True, Access.STRIDED),
+        reduced("i2", (60, 50, 3), True, Access.CONTIGUOUS, WAYS[:2], axes=2),
+    ]
+
+
+SPLIT = split_cases()
+COLUMNS = [
+    reduced("f4", (7, 5), True, Access.CONTIGUOUS),
+    reduced("u1", (200, 4200), True, Access.CONTIGUOUS, WAYS[:2]),
+    reduced("f8", (40, 9, 70), True, Access.STRIDED),
+    reduced("i4", (3, 5, 6, 7), True, Access.CONTIGUOUS, WAYS[:2], axes=2),
+]
+
+
 @pytest.fixture(scope="module")
 def unit():
     return emulated(CASES)
+
+
+@pytest.mark.parametrize("cases", [SPLIT, COLUMNS], ids=["split", "columns"])
+def test_rows_that_blocks_share_and_columns(cases):
+    unit = emulated(cases)
+    assert all(case.plan.split == (cases is SPLIT) for case in cases)
+    for case in cases:
+        for order in (0, 1, 4):
+            check(unit, case, order)
+
+
+def test_the_order_of_a_sum_is_that_of_the_extents():
+    case = reduced("f4", (2, 50_000), False, Access.CONTIGUOUS, WAYS[:1])
+    x = np.random.default_rng(0).normal(3, 1, case.extents).astype("f4")
+    case.arrays["x"] = moved(x)
+    unit, results = emulated([case]), []
+    for order in (0, 1, 6):
+        run(unit, case, order)
+        results.append(case.outputs["r0_out"][:, 0].copy())
+    assert len({result.tobytes() for result in results}) == 1
+    np.testing.assert_allclose(results[0], x.astype("f8").sum(1), rtol=3e-7)
 
 
 def check(unit, case, order=0):
