@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from gjit.cuda_kernels.device import unit_text
-from tests.cuda_kernels import nvrtc, test_device_programs, test_device_rows, test_device_totals
+from tests.cuda_kernels import nvrtc, test_device_op_rows, test_device_programs, test_device_rows, test_device_totals
 from tests.cuda_kernels.test_device_elementwise import CASES as ELEMENTWISE
 
 ARCHITECTURES = (75, 80, 90, 100)
@@ -19,6 +19,7 @@ ALL = {
     "rows": [*test_device_rows.CASES, *test_device_rows.softmax_cases()],
     "columns": [*test_device_rows.SPLIT, *test_device_rows.COLUMNS],
     "totals": test_device_totals.CASES,
+    "op_rows": [test_device_op_rows.device_case(case) for case in test_device_op_rows.CASES],
 }
 FEW = [*ALL["programs"], *ELEMENTWISE[::6], *ALL["rows"][1::5], *ALL["totals"][::6]]
 FULL = [pytest.param(name, marks=pytest.mark.slow) for name in ALL]
