@@ -21,6 +21,7 @@ _SLACK = 1 << 24
 _FEW_ARRAYS = 8
 _MOST_PARTS = 64
 _MOST_REDUCED = 8
+_MOST_LANES = 40
 TILE = 32
 """The sides of what a block takes of arrays whose fastest axes differ."""
 TILE_BYTES = TILE * (TILE + 1)
@@ -110,7 +111,7 @@ def vector_width(program: KernelProgram) -> int:
     width = VECTOR_BYTES // max(widths)
     if program.reductions:
         width = min(width, _MOST_REDUCED)
-    if len(arrays) > _FEW_ARRAYS:
+    if len(arrays) > _FEW_ARRAYS or width * len(arrays) > _MOST_LANES:
         width = max(1, width // 2)
     while width > 1 and width * work_of(program) > MOST_WORK:
         width //= 2

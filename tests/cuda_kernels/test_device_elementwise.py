@@ -105,8 +105,8 @@ def test_no_elements_are_no_work(unit):
     run(unit, case)
 
 
-def test_vectors_take_sixteen_bytes():
-    assert [vector_width(line_case(np.dtype(kind), 8).program) for kind in "?efdFD"] == [16, 8, 4, 2, 2, 1]
+def test_vectors_take_sixteen_bytes_and_few_registers():
+    assert [vector_width(line_case(np.dtype(kind), 8).program) for kind in "?efdFD"] == [8, 8, 4, 2, 2, 1]
 
 
 def test_unaligned_arrays_are_read_one_by_one():
