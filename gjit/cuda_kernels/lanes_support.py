@@ -1,6 +1,7 @@
 """What loops over lanes need besides the functions of the rows: vectors of elements, and those functions on vectors.
 
-A function that has no vector form of its own is called for each lane.
+A function that has no vector form of its own is called for each lane, in a loop that the compiler is kept from
+unrolling: so it becomes a call of the vector math library.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ _VECTORS = """\
 #endif
 #if defined(__clang__)
 #define EACH_CHAIN _Pragma("clang loop unroll(full)") for (int chain = 0; chain < CHAINS; ++chain)
+#define WHOLE
 #else
 #define EACH_CHAIN _Pragma("GCC unroll 16") for (int chain = 0; chain < CHAINS; ++chain)
+#define WHOLE _Pragma("GCC unroll 1")
 #endif
 template <typename T, int bytes> struct VectorOf { typedef T Type __attribute__((vector_size(LANES * bytes))); };
 template <int bytes> struct Sized;
@@ -76,7 +79,7 @@ template <typename T> struct Elements {
 };
 template <typename R, typename F, typename... T> static inline Lanes<R> called(F function, const Elements<T> &...x) {
     R results[LANES];
-    INDEPENDENT
+    INDEPENDENT WHOLE
     for (int lane = 0; lane < LANES; ++lane) results[lane] = function(x.lane[lane]...);
     return Lanes<R>::read(results);
 }

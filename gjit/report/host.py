@@ -15,7 +15,7 @@ from gjit.runtime.plan import Plan
 from gjit.scheduler.bindings import is_known_callee
 from gjit.scheduler.fusible import operation_of
 from gjit.scheduler.movable import is_basic_index
-from gjit.scheduler.nests import is_nest, obstacle
+from gjit.scheduler.nests import obstacle
 
 _LOOPS = ("for", "while")
 _COMPREHENSIONS = ("comprehension", "comprehension.for")
@@ -60,8 +60,8 @@ def host_reports(plan: Plan, program: Program) -> list[HostReport]:
 
 
 def _nodes_of(region: Node) -> Iterator[Node]:
-    """What a region holds: everything in a loop nest."""
-    return region.blocks[0].all_nodes() if is_nest(region) else iter(region.blocks[0])
+    """What a region holds: everything in a loop."""
+    return region.blocks[0].all_nodes()
 
 
 def _kept(loop: Node, functions: dict[str, Graph], graph: Graph) -> str:

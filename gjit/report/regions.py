@@ -87,7 +87,7 @@ def source_lines(spans: Iterable[Span | None]) -> tuple[str, ...]:
 def _report(
     function: str, name: str, node: Node, least: int | None, region: Region | None, sizes: Sizes, colour: str
 ) -> RegionReport:
-    body = list(node.blocks[0].all_nodes())[:-1] if is_nest(node) else list(node.blocks[0])
+    body = list(node.blocks[0].all_nodes())
     between = [] if is_nest(node) else list(_intermediates(node))
     return RegionReport(
         function=function,
@@ -159,7 +159,7 @@ def _intermediates(node: Node) -> Iterator[tuple[str, Value]]:
     """The arrays that are made and used inside the region alone, with the user's name or the op."""
     body = node.blocks[0]
     yielded = set(end_of(body).inputs)
-    for inner in body:
+    for inner in body.all_nodes():
         operation = operation_of(inner)
         makes = operation is not None and operation.out is None and operation.form not in (Form.STORE, Form.VIEW)
         for value in inner.results if makes else ():

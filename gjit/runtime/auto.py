@@ -220,7 +220,7 @@ def least_elements(region: Node) -> int | None:
 def make_region(node: Node, twin: Callable, source: RegionSource) -> AutoRegion | TiledRegion:
     """The region for the engine `auto`; NumPy alone runs it where there cannot be a kernel."""
     if not _may_move(node):
-        return TiledRegion(node, twin, source)
+        return tiles.make_region(node, twin, source)
     return AutoRegion(node, twin, source)
 
 

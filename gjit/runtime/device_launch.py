@@ -10,8 +10,8 @@ import numpy as np
 from gjit.ir.graph import Node, Value
 from gjit.runtime.device import Device
 from gjit.runtime.device_kernel import StageLaunch, stage_launch
+from gjit.runtime.host_calls import live
 from gjit.runtime.layout import Shape, is_disturbed_by
-from gjit.runtime.native_launch import live
 from gjit.runtime.native_program import Draft, StageDraft
 from gjit.runtime.region_items import Item
 from gjit.runtime.scalars import Fallback

@@ -8,8 +8,8 @@ import numpy as np
 
 from gjit.ir.graph import Node, Value
 from gjit.runtime.device import Device
+from gjit.runtime.host_calls import call_step, live
 from gjit.runtime.layout import Shape
-from gjit.runtime.native_launch import call_step, live
 from gjit.runtime.residency import Residency
 
 

@@ -16,7 +16,6 @@ from gjit.runtime import tiles
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region import Region
 from gjit.runtime.statistics import Statistics
-from gjit.runtime.tiles import TiledRegion
 from gjit.scheduler.host_program import HostProgram
 
 MakeNest = Callable[[Node, Graph, Callable], Region]
@@ -32,6 +31,7 @@ class Engine:
     least_elements  of a region node: smaller arrays run the twin in place; None where plain calls are always as fast
     make_nest       makes a region of a loop nest, of its graph and its twin; None where loops are left to the host
     is_wide         whether regions hold what is only fast when it is compiled
+    takes_loops     whether a region may hold a loop over whole arrays
     prepare         changes the graphs of a plan once regions have been formed
     rebind          changes what a host program is bound to
     wrap            makes of a host program what calls go to
@@ -42,6 +42,7 @@ class Engine:
     make_region: MakeRegion
     make_nest: MakeNest | None = None
     is_wide: bool = False
+    takes_loops: bool = False
     prepare: Callable[[dict[str, Graph]], None] | None = None
     rebind: Callable[[HostProgram, dict[str, object]], None] | None = None
     wrap: Callable[[FunctionType], Callable] | None = None
@@ -77,7 +78,7 @@ def engine_named(name: str, statistics: Statistics | None = None) -> Engine:
     if name in BACKENDS:
         return BACKENDS[name]()
     if name == "numpy":
-        return Engine(name, tiles.least_elements, TiledRegion)
+        return Engine(name, tiles.least_elements, tiles.make_region, takes_loops=True)
     module = importlib.import_module(_MODULES[name])
     pieces = (module.make_region, module.make_nest(), module.is_wide())
-    return Engine(name, module.least_elements, *pieces)
+    return Engine(name, module.least_elements, *pieces, takes_loops=True)

@@ -17,7 +17,7 @@ Slot = int | str | tuple[str, np.dtype]
 
 def format_of(field: Field) -> str:
     """How `struct` packs one argument."""
-    if field.meaning in (Meaning.ARRAY, Meaning.PARTIALS):
+    if field.meaning in (Meaning.ARRAY, Meaning.PARTIALS, Meaning.ROUTE, Meaning.TURNS):
         return "P"
     if field.meaning is not Meaning.NUMBER:
         return "q"
@@ -39,6 +39,10 @@ def slot_of(field: Field, space: Space) -> Slot:
             return field.name, field.dtype
         case Meaning.PARTIALS:
             return f"{field.name}_partials"
+        case Meaning.COUNT:
+            return "turns", np.dtype("i8")
+        case Meaning.TURNS:
+            return f"{field.name}_turns"
     return field.name
 
 

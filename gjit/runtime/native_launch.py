@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from gjit.ir.graph import Constant, Node, Value
-from gjit.ops.row import table
+from gjit.ir.graph import Value
+from gjit.runtime.host_calls import call_step, is_expected, live
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.native import Counters, native_kernel
 from gjit.runtime.native_kernel import KernelLaunch, kernel_launch, line_key, shape_of
 from gjit.runtime.native_program import Draft, StageDraft
 from gjit.runtime.native_reuse import temporaries_of
 from gjit.runtime.pool import scratch
-from gjit.runtime.region_items import Item
 from gjit.runtime.scalars import Fallback
 
 __all__ = ["Launch", "line_key", "prepare", "shape_of"]
@@ -80,7 +78,7 @@ class Launch:
                     found = values[step.node.result] = call_step(step.node, values)
                 except (ArithmeticError, ValueError, TypeError):
                     raise Fallback from None
-                if not _is_expected(found, step.result):
+                if not is_expected(found, step.result):
                     raise Fallback
 
     def _run_kernel(self, kernel: KernelLaunch, values: dict[Value, object], taken: list[np.ndarray]) -> None:
@@ -152,31 +150,8 @@ def _target(draft: StageDraft, values: dict[Value, object]) -> np.ndarray:
     return target
 
 
-def _is_expected(found: object, item: Item) -> bool:
-    """Whether a step on NumPy has given what the kernel was made for."""
-    if item.weak is not None:
-        return type(found) is item.weak
-    is_alike = found.dtype == item.dtype and found.shape == item.shape
-    return is_alike and (not found.shape or found.strides == item.strides)
-
-
 def _is_array(values: dict[Value, object], value: Value) -> bool:
     return type(values.get(value)) is np.ndarray
-
-
-def live(values: dict[Value, object], value: Value) -> object:
-    """The object that a value of the graph is."""
-    return value.value if isinstance(value, Constant) else values[value]
-
-
-def call_step(node: Node, values: dict[Value, object]) -> np.ndarray | np.generic:
-    """What NumPy makes of a node of a region."""
-    operands = [live(values, value) for value in node.inputs]
-    if node.op == "getattr":
-        return getattr(operands[0], node.attributes["name"])
-    keywords = {node.label(place)[:-1]: value for place, value in enumerate(operands) if node.label(place)}
-    function: Callable = table[node.op].function
-    return function(*[v for place, v in enumerate(operands) if not node.label(place)], **keywords)
 
 
 def alike(array: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ _WORDS = """
     switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq requires concept linux unix i row block start stop begin end arguments scratch
     turn turns route chain left lifted truth sample called all_lanes load_lanes store_lanes Lanes Truth Elements
-    VectorOf Sized WrappingOf LANES CHAINS WIDTH EACH_CHAIN
+    VectorOf Sized WrappingOf LANES CHAINS WIDTH EACH_CHAIN WHOLE
     smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
     line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block moments_of_block
     Vector Triple Fiber divided lane outer order host current launch body ticket shared_memory threadIdx blockIdx

@@ -11,15 +11,18 @@ import numpy as np
 from gjit import settings
 from gjit.errors import CompileError
 from gjit.ir.graph import Graph, Node
+from gjit.runtime import tiles
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.native import Counters, is_available
 from gjit.runtime.native_host import HostFunctions, host_functions
 from gjit.runtime.native_launch import Launch, line_key, prepare, shape_of
+from gjit.runtime.native_loop_region import MINIMUM_ELEMENTS as LEAST_OF_LOOPS
+from gjit.runtime.native_loop_region import NativeLoopRegion
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.nest_region import NestRegion
 from gjit.runtime.region_items import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
-from gjit.runtime.tiles import TiledRegion
+from gjit.scheduler.turns import is_loop_region, turns_of
 
 MINIMUM_ELEMENTS = 1 << 8
 """Below this many elements plain calls are as fast as the call of a kernel."""
@@ -169,12 +172,19 @@ def is_wide() -> bool:
 
 def least_elements(region: Node) -> int:
     """From how many elements on a region is entered."""
-    return MINIMUM_ELEMENTS
+    return LEAST_OF_LOOPS if is_loop_region(region) else MINIMUM_ELEMENTS
 
 
-def make_region(node: Node, twin: Callable, source: RegionSource) -> NativeRegion | TiledRegion:
+AnyRegion = NativeRegion | NativeLoopRegion | tiles.TiledRegion | tiles.TiledLoopRegion
+"""What runs a region on this engine."""
+
+
+def make_region(node: Node, twin: Callable, source: RegionSource) -> AnyRegion:
     """The region for the native engine; NumPy runs it where there is no compiler."""
-    return NativeRegion(node, twin, source) if is_available() else TiledRegion(node, twin, source)
+    if not is_available():
+        return tiles.make_region(node, twin, source)
+    turns = turns_of(node)
+    return NativeRegion(node, twin, source) if turns is None else NativeLoopRegion(node, turns, twin, source)
 
 
 def index_places(node: Node) -> frozenset[int]:

@@ -22,6 +22,7 @@ from gjit.runtime.statistics import Statistics
 from gjit.runtime.variants import Variants
 from gjit.scheduler.bindings import Environment, is_known_callee
 from gjit.scheduler.host_program import HostProgram, compile_host_program, compile_twins, host_program
+from gjit.scheduler.loop_regions import form_loop_regions
 from gjit.scheduler.nests import form_nests, is_nest
 from gjit.scheduler.regions import form_regions
 
@@ -84,8 +85,9 @@ def build_plan(
     formed = 0
     for each in variants.graphs.values():
         with blame("form_regions", each):
-            nests = form_nests(each, variants.graphs) if engine.make_nest is not None else 0
-            formed += nests + form_regions(each, nests, is_wide=engine.is_wide)
+            loops = form_loop_regions(each) if engine.takes_loops else 0
+            nests = form_nests(each, variants.graphs, loops) if engine.make_nest is not None else 0
+            formed += loops + nests + form_regions(each, loops + nests, is_wide=engine.is_wide)
     if engine.prepare is not None:
         engine.prepare(variants.graphs)
     maker = _Maker(program, variants, engine, dynamic)

@@ -8,10 +8,9 @@ import math
 import numpy as np
 
 from gjit.ir.graph import Constant, Node
-from gjit.runtime.region_items import WEAK_TYPES
+from gjit.runtime.region_parts import part_of
 from gjit.runtime.scalars import Fallback
 
-_WEAK = frozenset(WEAK_TYPES)
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
 _END_TYPES = frozenset((int, type(None)))
 
@@ -71,9 +70,9 @@ class RegionInputs:
 
     def signature(self, inputs: tuple[object, ...], target: np.ndarray | None) -> tuple:
         """What a plan depends on: dtypes, shapes and strides of arrays, types of scalars; Fallback for others."""
-        parts: list[object] = [_part(inputs[position]) for position in self._computed]
+        parts: list[object] = [part_of(inputs[position]) for position in self._computed]
         if target is not None:
-            parts.append(_part(target))
+            parts.append(part_of(target))
         return tuple(parts)
 
 
@@ -84,17 +83,3 @@ def _is_basic(index: object) -> bool:
     if type(index) is slice:
         return all(type(end) in _END_TYPES for end in (index.start, index.stop, index.step))
     return type(index) in _INDEX_TYPES
-
-
-def _part(value: object) -> object:
-    kind = type(value)
-    if kind is np.ndarray:
-        if not value.flags.aligned:
-            raise Fallback
-        dtype = value.dtype
-        return (dtype, dtype.char, value.shape, value.strides)
-    if kind in _WEAK:
-        return kind
-    if isinstance(value, np.generic):
-        return (kind, value.dtype)
-    raise Fallback

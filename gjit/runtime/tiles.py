@@ -7,14 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from gjit.ir.graph import Node, Value
-from gjit.runtime import gain, tile_plan
+from gjit.runtime import gain, tile_loop, tile_plan
 from gjit.runtime.elision import nameless_values
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.region_inputs import RegionInputs
 from gjit.runtime.region_items import Unsupported
 from gjit.runtime.scalars import Fallback
+from gjit.runtime.tile_loop import TiledLoopRegion
 from gjit.runtime.tile_plan import Plan, plan_region
 from gjit.runtime.tile_run import Discarded, Overlap, Run
+from gjit.scheduler.turns import turns_of
 
 MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""
@@ -30,8 +32,16 @@ _Key = tuple
 
 def least_elements(region: Node) -> int | None:
     """With fewer elements than this a region runs as fast op by op, as far as its types tell; None: with any number."""
+    if turns_of(region) is not None:
+        return tile_loop.MINIMUM_ELEMENTS
     found = gain.least_elements(region, tile_plan.MINIMUM_BYTES)
     return None if found is None else max(found, MINIMUM_ELEMENTS)
+
+
+def make_region(node: Node, twin: Callable, source: RegionSource) -> TiledRegion | TiledLoopRegion:
+    """The region for the numpy engine."""
+    turns = turns_of(node)
+    return TiledRegion(node, twin, source) if turns is None else TiledLoopRegion(node, turns, twin, source)
 
 
 class TiledRegion:

@@ -25,10 +25,11 @@ def may_join(operation: Operation) -> bool:
     """Whether all operands may be what regions take, and one is of unknown type."""
     if operation.form not in _FORMS or operation.out is not None:
         return False
-    return any(value.type == UNKNOWN for value in operation.operands) and all(map(_may_be_operand, operation.operands))
+    return any(value.type == UNKNOWN for value in operation.operands) and all(map(may_be_operand, operation.operands))
 
 
-def _may_be_operand(value: Value) -> bool:
+def may_be_operand(value: Value) -> bool:
+    """Whether a value may be an array or a number."""
     return value.type == UNKNOWN or value.type in PYTHON_NUMBERS or isinstance(value.type, ArrayType | ScalarType)
 
 

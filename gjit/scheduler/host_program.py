@@ -15,6 +15,7 @@ from gjit.scheduler.definitions import Definitions
 from gjit.scheduler.flow import analyse
 from gjit.scheduler.functions import SCOPE
 from gjit.scheduler.liveness import interference
+from gjit.scheduler.loop_regions import with_inner_regions
 from gjit.scheduler.naming import name_values
 from gjit.scheduler.stacking import fold
 from gjit.scheduler.syntax import located
@@ -180,7 +181,7 @@ def _printer(graph: Graph, block: Block, bindings: Bindings) -> Definitions:
 
 
 def _twins(printer: Definitions, graph: Graph, bindings: Bindings) -> tuple[list[ast.FunctionDef], list[RegionCall]]:
-    """The twins of all regions that a program calls; the twin of a loop nest calls regions itself."""
+    """The twins of all regions that a program calls; the twin of a loop calls regions itself."""
     twins: list[ast.FunctionDef] = []
     regions: list[RegionCall] = []
     waiting = list(zip(printer.regions, printer.region_names, strict=True))
@@ -194,9 +195,10 @@ def _twins(printer: Definitions, graph: Graph, bindings: Bindings) -> tuple[list
 
 def _twin(region: Node, index: int, graph: Graph, bindings: Bindings) -> tuple[ast.FunctionDef, Definitions]:
     """The nodes of a region as a function of its inputs that returns what the region yields."""
-    printer = _printer(graph, region.blocks[0], bindings)
-    body = printer.twin_body(region)
-    parameters = [Parameter(name) for name in printer.parameter_names(region.blocks[0].parameters)]
+    node = with_inner_regions(region, graph)
+    printer = _printer(graph, node.blocks[0], bindings)
+    body = printer.twin_body(node)
+    parameters = [Parameter(name) for name in printer.parameter_names(node.blocks[0].parameters)]
     name = printer.names.fresh(f"twin_{index}")
     return _definition(name, printer.arguments(parameters), body, region.span or graph.span), printer
 

@@ -13,6 +13,7 @@ from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, ArrayType
 from gjit.ops.row import Kind, table
 from gjit.scheduler.flow import LOOPS, carried_parameters
+from gjit.scheduler.turns import is_loop_region
 
 _CONTROL = frozenset({"if", "and", "or", *LOOPS})
 _TERMINATORS = frozenset({"yield", "continue", "break", "condition", "raise", "unreachable"})
@@ -57,12 +58,13 @@ def is_nest(node: Node) -> bool:
     return node.op == "region" and bool(node.attributes.get("nest"))
 
 
-def form_nests(graph: Graph, functions: dict[str, Graph]) -> int:
+def form_nests(graph: Graph, functions: dict[str, Graph], first: int = 0) -> int:
     """Put the outermost loops that native code can run into regions; how many there are.
 
     Args:
         graph: is changed.
         functions: the graphs that its `invoke` nodes name.
+        first: the number of the first one.
     """
     count = 0
     waiting = [graph.block]
@@ -70,9 +72,9 @@ def form_nests(graph: Graph, functions: dict[str, Graph]) -> int:
         block = waiting.pop()
         for node in block:
             if node.op in LOOPS and obstacle(node, functions, graph) is None:
-                _make_nest(node, count)
+                _make_nest(node, first + count)
                 count += 1
-            else:
+            elif not is_loop_region(node):
                 waiting.extend(reversed(node.blocks))
     return count
 
@@ -99,6 +101,8 @@ def _refused(node: Node, functions: dict[str, Graph], graph: Graph, callers: tup
     if node.is_terminator:
         if node.op not in _TERMINATORS and not (callers and node.op == "return"):
             yield Obstacle(node, f"`{node.op}` leaves the function")
+    elif is_loop_region(node):
+        yield Obstacle(node, "a loop over whole arrays")
     elif node.op == "invoke":
         yield from _refused_call(node, functions, callers)
     elif node.op == "getattr":

@@ -6,6 +6,8 @@ proven array, metadata, Python arithmetic that cannot fail) is moved out of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType
 from gjit.scheduler.bases import is_likely_disturbed
@@ -24,6 +26,7 @@ from gjit.scheduler.fusible import (
 from gjit.scheduler.movable import is_basic_index, is_movable
 from gjit.scheduler.reductions import REDUCTIONS
 from gjit.scheduler.single import pays_alone
+from gjit.scheduler.turns import is_loop_region
 
 _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.if", "and", "or"})
 """Nodes that the host program prints as expressions, blocks and all."""
@@ -39,14 +42,21 @@ def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False) -> int:
     those results that are used outside, and the attribute `index`, its number in the graph, from `first` on.
     """
     former = _Former(graph, first, is_wide)
-    for block in _statement_blocks(graph):
+    for block in statement_blocks(graph.block):
         former.run(block)
     return former.count - first
 
 
-def _statement_blocks(graph: Graph) -> list[Block]:
-    """The blocks that the host program prints as statements."""
-    found, stack = [], [graph.block]
+def form_regions_in(block: Block, graph: Graph) -> None:
+    """The same for one block, which is not part of the graph, but refers to its captures."""
+    former = _Former(graph, 0, is_wide=False)
+    for each in statement_blocks(block):
+        former.run(each)
+
+
+def statement_blocks(block: Block) -> list[Block]:
+    """This block and those in it that the host program prints as statements; a loop over whole arrays is closed."""
+    found, stack = [], [block]
     while stack:
         block = stack.pop()
         found.append(block)
@@ -60,7 +70,7 @@ def _statement_blocks_of(node: Node) -> list[Block]:
         return [*node.blocks[:3], *node.blocks[4::2]]
     if node.op == "match":
         return [*node.blocks[1:-1:2], node.blocks[-1]]
-    return [] if node.op in _EXPRESSIONS else node.blocks
+    return [] if node.op in _EXPRESSIONS or is_loop_region(node) else node.blocks
 
 
 class _Former:
@@ -177,7 +187,7 @@ class _Former:
         while self.members and (self.members[-1] in self.scalars or self.members[-1].op == "getitem"):
             self.members.pop()
         if not self.evidence.isdisjoint(self.members) and self._is_worth_it():
-            _make_region(self.members, self.count)
+            make_region(self.members, {"index": self.count})
             self.count += 1
         self.members, self.scalars, self.evidence = [], set(), set()
         self.results, self.totals, self.of_rows = set(), set(), set()
@@ -233,14 +243,14 @@ def _is_scalar(value: Value) -> bool:
     return isinstance(value.type, ScalarType) or (isinstance(value.type, ArrayType) and value.type.rank == 0)
 
 
-def _make_region(members: list[Node], index: int) -> Node:
+def make_region(members: list[Node], attributes: dict[str, object]) -> Node:
     """Put one `region` node in the place of the members, which move into its block."""
-    inside = dict.fromkeys(members)
-    produced = {result for node in members for result in node.results}
-    inputs = list(dict.fromkeys(value for node in members for value in node.inputs if _is_outside(value, produced)))
+    inside = dict.fromkeys(_with_nested(members))
+    produced = {value for node in inside for value in (*node.results, *_parameters(node))}
+    inputs = list(dict.fromkeys(value for node in inside for value in node.inputs if _is_outside(value, produced)))
     outputs = [value for node in members for value in node.results if any(user not in inside for user in value.uses)]
     types = [value.type for value in outputs]
-    region = Node("region", inputs, attributes={"index": index}, results=types, span=members[0].span)
+    region = Node("region", inputs, attributes=attributes, results=types, span=members[0].span)
     members[0].block.insert(region, members[0])
     body = region.add_block([value.type for value in inputs])
     parameters = dict(zip(inputs, body.parameters, strict=True))
@@ -251,9 +261,22 @@ def _make_region(members: list[Node], index: int) -> Node:
         _replace_outside(value, result, inside)
     for node in members:
         body.append(node.block.detach(node))
+    for node in inside:
         node.set_inputs([parameters.get(value, value) for value in node.inputs])
     body.terminate(Node("yield", outputs, results=0, span=members[-1].span))
     return region
+
+
+def _with_nested(nodes: list[Node]) -> Iterator[Node]:
+    """The nodes, and those in their blocks."""
+    for node in nodes:
+        yield node
+        for block in node.blocks:
+            yield from block.all_nodes()
+
+
+def _parameters(node: Node) -> Iterator[Value]:
+    return (value for block in node.blocks for value in block.parameters)
 
 
 def _is_outside(value: Value, produced: set[Value]) -> bool:
