@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         TraceError,
         UnsupportedError,
     )
+    from gjit.gradients import grad, value_and_grad
     from gjit.ir import Graph, parse_graph
     from gjit.ir.interpreter import Interpreter
     from gjit.marks import Final, annotate, export, ignore, interface, unused
@@ -40,6 +41,7 @@ _HOMES = {
     "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
+    "gjit.gradients": "grad value_and_grad",
     "gjit.ir": "Graph parse_graph",
     "gjit.ir.interpreter": "Interpreter",
     "gjit.marks": "Final annotate export ignore interface unused",
@@ -85,6 +87,7 @@ __all__ = [
     "explain",
     "export",
     "fork",
+    "grad",
     "ignore",
     "interface",
     "load",
@@ -100,6 +103,7 @@ __all__ = [
     "to_numpy",
     "trace",
     "unused",
+    "value_and_grad",
     "wait",
 ]
 

@@ -69,8 +69,8 @@ class CompiledFunction(Generic[P, R]):
         return self._compiled.graph
 
     @property
-    def __gjit_function__(self) -> types.FunctionType:
-        return self._compiled.function
+    def __gjit_function__(self) -> types.FunctionType | None:
+        return self._compiled.function if self._compiled.is_source else None
 
     @property
     def graph(self) -> Graph:

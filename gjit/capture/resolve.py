@@ -127,9 +127,10 @@ def is_user_code(function: types.FunctionType, package: str) -> bool:
 
 
 def is_own_code(function: types.FunctionType) -> bool:
-    """Whether a function is part of gjit and called as it is; `forward` and `__call__` of modules are scripted."""
+    """Whether a function is part of gjit and called as it is; `forward` and `__call__` of modules are scripted,
+    and gradient rules are."""
     module = function.__module__ or ""
-    return module.startswith("gjit.") and not module.startswith(("gjit.module.", "gjit.demo"))
+    return module.startswith("gjit.") and not module.startswith(("gjit.module.", "gjit.demo", "gjit.ops.gradients_"))
 
 
 def is_user_class(cls: type) -> bool:

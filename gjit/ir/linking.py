@@ -31,7 +31,7 @@ class Linker:
         copied = self.functions[name] = clone_graph(graph)
         copied.name, copied.functions = name, self.functions
         for node in copied.all_nodes():
-            if node.op == "invoke":
+            if node.op in ("invoke", "differentiate"):
                 called = str(node.attributes["function"])
                 node.attributes["function"] = self.adopt(graph.functions.get(called, graph))
         return name

@@ -49,13 +49,14 @@ def print_graph(graph: Graph, *, spans: bool = True) -> str:
 
 
 def called_graphs(graph: Graph) -> list[tuple[Graph, str | None]]:
-    """The graph and all that it reaches through `invoke`, with their names in `functions`, in order of first call."""
+    """The graph and all that it reaches through `invoke` or `differentiate`, with their names in `functions`, in order of first call."""
     keys = {id(called): key for key, called in graph.functions.items()}
     found = {id(graph): graph}
     queue = [graph]
     for current in queue:
         for node in current.all_nodes():
-            called = graph.functions.get(str(node.attributes.get("function"))) if node.op == "invoke" else None
+            is_call = node.op in ("invoke", "differentiate")
+            called = graph.functions.get(str(node.attributes.get("function"))) if is_call else None
             if called is not None and id(called) not in found:
                 found[id(called)] = called
                 queue.append(called)

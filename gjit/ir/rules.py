@@ -94,6 +94,10 @@ def _number(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
+def _positions(value: object) -> bool:
+    return type(value) is tuple and all(map(_number, value))
+
+
 def _flag(value: object) -> bool:
     return type(value) is bool
 
@@ -193,6 +197,7 @@ RULES: dict[str, NodeRule] = {
     "capture.store": NodeRule(1, 1, 0, attributes={"slot": _number}),
     "call": NodeRule(1, MANY, 1, _CALL, check=_callee_first),
     "invoke": NodeRule(0, MANY, 1, _CALL, {"function": _word}),
+    "differentiate": NodeRule(0, MANY, 1, attributes={"function": _word, "arguments": _positions, "mode": _text}),
     "library": NodeRule(0, MANY, None, _CALL, {"function": _word}),
     "scripted": NodeRule(1, 1, 1),
     "suspend": NodeRule(1, 1, 1),

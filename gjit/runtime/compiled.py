@@ -52,6 +52,7 @@ class Compiled:
         parameters: the signature, where it is not that of the function (a bound method has one less).
         family: counters and dynamic calls of the function that the user called, for one that it calls in turn.
         engine, device: where the decorator says that it runs.
+        is_source: whether the source of `function` is what the graph was captured from; a derivative has none.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class Compiled:
         family: Compiled | None = None,
         engine: str | None = None,
         device: str | None = None,
+        is_source: bool = True,
     ):
-        self.function = function
+        self.function, self.is_source = function, is_source
         self._chosen = (engine, device) if family is None else family._chosen
         self._plain = plain or function
         self._has_plain = has_plain

@@ -11,6 +11,7 @@ from gjit.ir.types import UNKNOWN, Type
 from gjit.passes import pipelines
 from gjit.passes.callees import parameter_types
 from gjit.passes.specialise import Returned, specialise
+from gjit.runtime.derivatives import Derivatives
 
 MOST_VARIANTS = 16
 """Further types of one function share a variant that knows none."""
@@ -25,26 +26,39 @@ class Variants:
     origins: dict[str, str] = field(default_factory=dict)
     _names: dict[tuple[str, tuple[Type, ...]], str] = field(default_factory=dict)
     _returned: Returned = field(default_factory=dict)
+    _derivatives: Derivatives | None = None
     _waiting: list[tuple[str, str, tuple[Type, ...]]] = field(default_factory=list)
 
     @staticmethod
     def build(captured: dict[str, Graph], entry: str, types: list[Type]) -> Variants:
         """All variants that a call of `entry` with these types can reach."""
-        variants = Variants(captured)
+        variants = Variants(dict(captured))
         variants._name(entry, tuple(types))
         while variants._waiting:
             variants._build(*variants._waiting.pop())
         return variants
 
     def _build(self, name: str, origin: str, types: tuple[Type, ...]) -> None:
-        with blame("specialise", self.captured[origin]):
-            graph = specialise(self.captured[origin], list(types), self._returned)
-        pipelines.run(graph, "typed")
+        graph = self.typed(self.captured[origin], types)
         self.graphs[name] = graph
         for node in graph.all_nodes():
             if node.op == "invoke":
                 node.attributes["function"] = self._variant_of(node)
         graph.name, graph.functions = name, self.graphs
+
+    def typed(self, captured: Graph, types: tuple[Type, ...]) -> Graph:
+        """A typed and optimised copy of a graph, in which derivatives are calls of their graphs."""
+        graph = captured
+        while True:
+            with blame("specialise", captured):
+                graph = specialise(graph, list(types), self._returned)
+            pipelines.run(graph, "typed")
+            if not any(node.op == "differentiate" for node in graph.all_nodes()):
+                return graph
+            if self._derivatives is None:
+                self._derivatives = Derivatives(self.captured, self.typed)
+            graph.functions = self.captured
+            self._derivatives.expand(graph)
 
     def _variant_of(self, node: Node) -> str:
         origin = node.attributes["function"]

@@ -1,0 +1,80 @@
+"""Shadows of items and attributes whose owner is only known at run time: an array, a container or an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gjit.ops.gradient_rows import FRESH, add_row, take_chosen, zeros
+from gjit.ops.row import Effect
+
+
+def item(owner: Any, shadow: Any, index: Any, result: Any) -> Any:
+    """The shadow of `owner[index]`: what stands there in the shadow, or a new one where an array gave a copy."""
+    if shadow is None:
+        return None
+    if isinstance(shadow, np.ndarray):
+        is_view = isinstance(result, np.ndarray) and np.may_share_memory(result, owner)
+        return shadow[index] if is_view else zeros(result)
+    return shadow[index] if not isinstance(shadow, dict) else shadow.get(index)
+
+
+def take_item(owner: Any, shadow: Any, index: Any) -> Any:
+    """As `take_chosen` where the owner is an array; None for a container, whose shadow mirrors the store."""
+    return take_chosen(shadow, index) if isinstance(owner, np.ndarray) and shadow is not None else None
+
+
+def item_reverse(owner: Any, shadow: Any, index: Any, result: Any) -> None:
+    """Where `item` made a new shadow, what it holds goes to the elements that were chosen."""
+    if isinstance(shadow, np.ndarray) and result is not None and not np.may_share_memory(result, shadow):
+        np.add.at(shadow, index, result)
+
+
+def set_item(owner: Any, shadow: Any, index: Any, value: Any, part: Any) -> None:
+    """`owner[index] = value` in a container: its shadow gets that of the value. Arrays are for `take_item`."""
+    if shadow is not None and not isinstance(owner, np.ndarray):
+        shadow[index] = part
+
+
+def attribute(owner: Any, shadow: Any, name: str, result: Any) -> Any:
+    """The shadow of an attribute: of an array a view of its shadow, of an object what its shadow has."""
+    if shadow is None:
+        return None
+    if isinstance(owner, np.ndarray):
+        return getattr(shadow, name) if isinstance(result, np.ndarray) else None
+    return getattr(shadow, name, None)
+
+
+def set_attribute(shadow: Any, name: str, part: Any) -> None:
+    """`owner.name = value`: the shadow of the object gets that of the value."""
+    if shadow is not None:
+        setattr(shadow, name, part)
+
+
+def parts(value: Any, shadow: Any) -> Any:
+    """The shadows of what unpacking gives."""
+    if shadow is None:
+        return (None,) * len(value)
+    return [shadow[index, ...] for index in range(len(shadow))] if isinstance(shadow, np.ndarray) else shadow
+
+
+def pairs(iterable: Any, shadow: Any) -> Iterator[tuple[Any, Any]]:
+    """The items of an iterable, each with its shadow."""
+    if shadow is None:
+        return ((each, None) for each in iterable)
+    if isinstance(iterable, dict):
+        return ((key, None) for key in iterable)
+    return zip(iterable, parts(iterable, shadow), strict=False)
+
+
+_WRITES = FRESH | Effect.WRITES
+add_row(item, effects=FRESH, views=(1,))
+add_row(item_reverse, effects=_WRITES, writes=(1,))
+add_row(set_item, effects=_WRITES, writes=(1,))
+add_row(take_item, effects=_WRITES, writes=(1,))
+add_row(attribute, effects=FRESH, views=(1,))
+add_row(set_attribute, effects=_WRITES, writes=(0,))
+add_row(parts, effects=FRESH, views=(1,))
+add_row(pairs, effects=FRESH, views=(0, 1))

@@ -1,0 +1,255 @@
+"""The ops that gradient graphs are made of, besides those of NumPy.
+
+The *shadow* of a value is where its cotangent is added up: for an array (or a number) an array of its dtype and shape, for
+a container or object the same container with shadows in it, and None for what has no derivative. A *tape* is a list of
+records: tuples of the number of a segment and of what its reverse needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gjit.ir.graph import Node
+from gjit.ir.parser import parse_type
+from gjit.ir.types import COMPLEX, FLOAT, UNKNOWN, ArrayType, ScalarType, Type
+from gjit.ops.gradient_containers import finished_container, paired, shadow_of_container
+from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
+
+FRESH = Effect.RAISES | Effect.READS | Effect.ALLOCATES
+
+
+def zeros(value: Any) -> Any:
+    """The shadow of a value: zeros for inexact arrays and numbers, the same with shadows for containers, else None."""
+    if isinstance(value, np.ndarray | np.inexact):
+        return np.zeros_like(value, subok=False) if value.dtype.kind in "fc" else None
+    kind = type(value)
+    if kind in (float, complex):
+        return np.zeros((), kind)
+    return None if kind in _PLAIN else shadow_of_container(value, zeros)
+
+
+_PLAIN = frozenset({int, bool, str, bytes, type(None), slice, range})
+
+
+def fit(cotangent: Any, like: Any) -> Any:
+    """A cotangent with the shape of an operand that was broadcast, and real where the operand is.
+
+    >>> fit(np.ones((2, 3)), np.ones((2, 1)))
+    array([[3.],
+           [3.]])
+    """
+    shape = np.shape(like)
+    found = np.shape(cotangent)
+    if found != shape:
+        extra = len(found) - len(shape)
+        axes = tuple(range(extra)) + tuple(
+            axis + extra for axis, extent in enumerate(shape) if extent == 1 and found[axis + extra] != 1
+        )
+        cotangent = np.reshape(np.sum(cotangent, axis=axes), shape)
+    return cotangent.real if np.iscomplexobj(cotangent) and not np.iscomplexobj(like) else cotangent
+
+
+def unfit(cotangent: Any, like: Any) -> Any:
+    """The adjoint of `fit`: a cotangent broadcast to the shape of what was summed."""
+    return np.broadcast_to(cotangent, np.shape(like))
+
+
+def accumulate(shadow: Any, cotangent: Any) -> None:
+    """Add a cotangent to a shadow, element by element in containers; nothing where one of them is None."""
+    if shadow is None or cotangent is None:
+        return
+    if isinstance(shadow, np.ndarray):
+        shadow += fit(cotangent, shadow)
+    else:
+        for each, part in paired(shadow, cotangent):
+            accumulate(each, part)
+
+
+def take(shadow: Any) -> Any:
+    """What a shadow holds, which then is zero again."""
+    if shadow is None:
+        return None
+    found = shadow.copy()
+    shadow[...] = 0
+    return found
+
+
+def accumulate_copied(shadow: Any, cotangent: Any, result: Any) -> None:
+    """Add to the shadow of an operand, unless that of the result is a view of it."""
+    if shadow is not None and not np.may_share_memory(shadow, result):
+        accumulate(shadow, cotangent)
+
+
+def move(source: Any, target: Any) -> None:
+    """The adjoint of `take`: a shadow becomes what is in the shadow of what was taken from it."""
+    if source is not None and target is not None:
+        source[...] = target
+
+
+def in_place(target: Any, result: Any, shadow: Any) -> Any:
+    """The shadow of what an in-place operator gave: that of its target where it gave the target itself."""
+    return shadow if result is target else zeros(result)
+
+
+def scatter(target: np.ndarray, index: Any, cotangent: Any) -> None:
+    """Add at chosen elements; one that is chosen twice gets both."""
+    np.add.at(target, index, cotangent)
+
+
+def take_chosen(shadow: np.ndarray, index: Any) -> np.ndarray:
+    """What the shadow holds for each element of a store at an index of arrays; those elements become zero.
+
+    An element that was stored several times got the last value, so the others have no cotangent.
+    """
+    taken = np.array(shadow[index])
+    if taken.ndim and not _is_mask(index):
+        order = np.full(shadow.shape, -1, np.intp)
+        numbers = np.arange(taken.size).reshape(taken.shape)
+        order[index] = numbers
+        taken[order[index] != numbers] = 0
+    shadow[index] = 0
+    return taken
+
+
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, np.ndarray) and index.dtype == bool
+
+
+def one(result: Any) -> Any:
+    """The cotangent of a result that is differentiated: one.
+
+    Raises:
+        TypeError: the result is not one real number.
+    """
+    kind = type(result)
+    if kind is float:
+        return 1.0
+    if isinstance(result, np.ndarray | np.generic) and result.ndim == 0 and result.dtype.kind == "f":
+        return result.dtype.type(1)
+    shown = f"an array of shape {np.shape(result)} and dtype {result.dtype}" if hasattr(result, "dtype") else kind.__name__
+    raise TypeError(f"gjit.grad needs a function that returns one real number, not {shown}; see gjit.vjp and gjit.jacobian")
+
+
+def cotangent(given: Any, result: Any) -> Any:
+    """A cotangent as the caller gives it, checked against the result.
+
+    Raises:
+        ValueError: its shape is not that of the result.
+    """
+    if isinstance(result, np.ndarray | np.inexact | float | complex) and np.shape(given) != np.shape(result):
+        raise ValueError(f"the cotangent has the shape {np.shape(given)}, the result {np.shape(result)}")
+    return given
+
+
+def leaf(value: Any) -> Any:
+    """The shadow of an argument.
+
+    Raises:
+        TypeError: it is no inexact array, number, or container of such.
+    """
+    shadow = zeros(value)
+    if shadow is None:
+        dtype = f" of {value.dtype}" if hasattr(value, "dtype") else ""
+        raise TypeError(f"a gradient is asked for an argument that has none: {type(value).__name__}{dtype}")
+    return shadow
+
+
+def finished(value: Any, gradient: Any) -> Any:
+    """The gradient of an argument as the caller gets it: of its type, shape and dtype; None where there is none."""
+    kind = type(value)
+    if kind in (float, complex):
+        return kind(0 if gradient is None else fit(gradient, value))
+    if isinstance(value, np.ndarray | np.inexact):
+        if value.dtype.kind not in "fc":
+            return None
+        found = np.zeros_like(value, subok=False) if gradient is None else _own(fit(gradient, value), value.dtype)
+        return found if isinstance(value, np.ndarray) else found[()]
+    return None if kind in _PLAIN else finished_container(value, gradient, finished)
+
+
+def _own(gradient: Any, dtype: np.dtype) -> np.ndarray:
+    return np.array(gradient, dtype=dtype, copy=True)
+
+
+def push(tape: list, *record: Any) -> None:
+    """Put a record on the tape."""
+    tape.append(record)
+
+
+def pop(tape: list) -> tuple:
+    """Take the last record off the tape."""
+    return tape.pop()
+
+
+def assume(value: Any) -> Any:
+    """The value itself; the attribute `type` of the node says what it is known to be."""
+    return value
+
+
+def saved(value: Any) -> Any:
+    """A copy of an array that may be written before the reverse reads it; anything else as it is."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _shadow_types(node: Node) -> list[Type]:
+    type_ = node.inputs[0].type
+    if isinstance(type_, ArrayType) and type_.dtype is not None and type_.dtype.kind in "fc":
+        return [type_]
+    if isinstance(type_, ScalarType) and type_.dtype is not None and type_.dtype.kind in "fc":
+        return [ArrayType(type_.dtype, 0)]
+    numbers = {FLOAT: "f8", COMPLEX: "c16"}
+    return [ArrayType(np.dtype(numbers[type_]), 0) if type_ in numbers else UNKNOWN]
+
+
+def _finished_types(node: Node) -> list[Type]:
+    type_ = node.inputs[0].type
+    known = isinstance(type_, ArrayType | ScalarType) and type_.dtype is not None and type_.dtype.kind in "fc"
+    return [type_ if known or type_ in (FLOAT, COMPLEX) else UNKNOWN]
+
+
+def _fit_types(node: Node) -> list[Type]:
+    value, like = (each.type for each in node.inputs)
+    known = isinstance(value, ArrayType) and isinstance(like, ArrayType) and value.rank and like.rank
+    known = known and value.dtype is not None and like.dtype is not None
+    if not known or (value.dtype.kind == "c" and like.dtype.kind != "c"):
+        return [UNKNOWN]
+    return [ArrayType(value.dtype, like.rank)]
+
+
+def _unfit_types(node: Node) -> list[Type]:
+    value, like = (each.type for each in node.inputs)
+    dtype = getattr(value, "dtype", None)
+    rank = like.rank if isinstance(like, ArrayType) else None
+    return [UNKNOWN if dtype is None or rank is None else ArrayType(dtype, rank)]
+
+
+def _assumed(node: Node) -> list[Type]:
+    return [parse_type(str(node.attributes["type"]))]
+
+
+def add_row(function, types=None, effects=OPAQUE, **rest) -> None:
+    """Add the row of a helper under its own name."""
+    name = f"gradient.{function.__name__}"
+    table.add(Op(name=name, kind=Kind.LIBRARY, function=function, types=types, effects=effects, **rest))
+
+
+add_row(zeros, _shadow_types, FRESH)
+add_row(fit, _fit_types, FRESH, views=(0,))
+add_row(unfit, _unfit_types, FRESH, views=(0,))
+add_row(accumulate, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(take, lambda node: [node.inputs[0].type], FRESH | Effect.WRITES, writes=(0,))
+add_row(accumulate_copied, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(move, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(scatter, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(in_place, effects=FRESH, views=(2,))
+add_row(take_chosen, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(one, lambda node: [node.inputs[0].type], FRESH)
+add_row(cotangent, lambda node: [node.inputs[0].type], FRESH, views=(0,))
+add_row(leaf, _shadow_types, FRESH)
+add_row(finished, _finished_types, FRESH)
+add_row(push, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,))
+add_row(pop, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,), views=(0,))
+add_row(assume, _assumed, Effect.NONE, views=(0,))
+add_row(saved, lambda node: [node.inputs[0].type], FRESH)

@@ -1,0 +1,1 @@
+"""Reverse mode as a pass over typed graphs."""

@@ -1,0 +1,122 @@
+"""The forward and the reverse of one typed graph.
+
+The forward is a copy of the graph that carries shadows beside values and puts on a tape what the reverse reads. The
+reverse takes the tape apart, record by record. A *segment* is a run of nodes without blocks; its reverse is straight-line
+code, in which values that live in the segment alone have their cotangents as plain values (`local`), and all others
+have theirs in shadows. So the order of control flow is the order of the tape, and aliasing, writes and containers are
+mirrored by the shadows rather than analysed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gjit.errors import UnsupportedError
+from gjit.ir.builder import Builder
+from gjit.ir.graph import Constant, Node, Value
+from gjit.ir.types import Type
+from gjit.passes.callees import bind_arguments
+from gjit.passes.gradient.analysis import Analysis
+from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_numeric
+from gjit.passes.gradient.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The names of the forward and the reverse of a called function, and which of its parameters have shadows."""
+
+    forward: str
+    reverse: str
+    active: tuple[bool, ...]
+
+
+class Context(Protocol):
+    """What the pass asks of its surroundings."""
+
+    rules: Rules
+
+    def derived(
+        self, name: str, types: tuple[Type, ...], active: tuple[bool, ...], *, is_entry: bool = False
+    ) -> Derived:
+        """The forward and reverse of a function of the program."""
+        ...
+
+
+@dataclass(slots=True)
+class Segment:
+    """Nodes of the typed graph with their copies, in order, and the cotangents of local values."""
+
+    nodes: list[tuple[Node, Node]] = field(default_factory=list)
+    cotangents: dict[Value, Value] = field(default_factory=dict)
+
+
+class Augmentation:
+    """State that the forward and the reverse share.
+
+    values    what stands in the forward for each value of the typed graph
+    shadows   the shadow in the forward of each active value that has one
+    """
+
+    def __init__(self, analysis: Analysis, context: Context, builder: Builder, *, is_entry: bool = False):
+        self.analysis, self.context, self.builder, self.is_entry = analysis, context, builder, is_entry
+        self.values: dict[Value, Value] = {}
+        self.shadows: dict[Value, Value] = {}
+        self.extra_locals: set[Value] = set()  # parameters and results that have no shadow either
+        self.tapes: dict[Node, Value] = {}  # of calls, in the forward
+        self.calls: dict[Node, Derived] = {}
+        self._local: dict[Value, bool] = {}
+
+    def value(self, value: Value) -> Value:
+        """What stands for a value in the forward."""
+        return Constant(value.value) if isinstance(value, Constant) else self.values[value]
+
+    def is_active(self, value: Value) -> bool:
+        return self.analysis.is_active(value)
+
+    def shadow(self, value: Value) -> Value:
+        """The shadow of a value in the forward: zeros of its own, or None, for one that needs none."""
+        found = self.shadows.get(value)
+        if found is not None:
+            return found
+        return Constant(None) if is_inert(value.type) else self.builder.add("gradient.zeros", [self.value(value)])
+
+    def arguments_of(self, node: Node) -> list[Value]:
+        """The argument for each parameter of the function that a node calls.
+
+        Raises:
+            UnsupportedError: they are hidden by spreads, or left to defaults.
+        """
+        arguments = bind_arguments(node, self.analysis.graph.functions[str(node.attributes["function"])])
+        if arguments is None or None in arguments:
+            raise UnsupportedError("a gradient cannot pass through a call with spreads or defaults", node.span)
+        return arguments
+
+    def is_local(self, value: Value) -> bool:
+        """Whether the cotangent of the value lives in its segment alone."""
+        if value not in self._local:
+            self._local[value] = value in self.extra_locals or self._may_be_local(value)
+        return self._local[value]
+
+    def _may_be_local(self, value: Value) -> bool:
+        producer = value.producer
+        if not isinstance(producer, Node) or producer.blocks or not (is_numeric(producer) or producer.op == "getitem"):
+            return False
+        return self.uses_are_local(value, self.analysis.segments.get(producer))
+
+    def uses_are_local(self, value: Value, segment: object, users: Iterable[Node] | None = None) -> bool:
+        """Whether every use is a node of this segment that reads the value's data, which nothing writes."""
+        if self.analysis.written_by(value) is not None:
+            return False
+        places = self.analysis.segments
+        users = value.uses if users is None else users
+        return all(places.get(user) == segment and _reads_data(user, value) for user in users)
+
+
+def _reads_data(user: Node, value: Value) -> bool:
+    if user.op == "getitem":
+        return user.inputs[0] is value and has_static_shadow(value.type)
+    if user.op == "setitem":
+        return user.inputs[2] is value and user.inputs[0] is not value and has_static_shadow(value.type)
+    return is_numeric(user)

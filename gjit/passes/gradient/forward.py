@@ -1,0 +1,256 @@
+"""The forward of a typed graph: its nodes, shadows beside them, and records for the reverse."""
+
+from __future__ import annotations
+
+from gjit.errors import UnsupportedError
+from gjit.ir.builder import Builder
+from gjit.ir.clone import clone_node
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ops import table
+from gjit.passes.gradient.analysis import carried_parameters, viewed, written
+from gjit.passes.gradient.augment import Augmentation, Derived, Segment
+from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
+from gjit.passes.gradient.pointers import shadow_pointers
+from gjit.passes.gradient.records import Record, ReverseGraph
+from gjit.passes.gradient.reverse import reverse_segment
+
+
+class Forward:
+    """Builds the forward of one graph where `state.builder` stands."""
+
+    def __init__(self, state: Augmentation, reverse: ReverseGraph | None, tape: Value | None):
+        self.state, self.reverse, self.tape = state, reverse, tape
+        self.segment = Segment()
+        self.loops: list[Node] = []
+
+    @property
+    def builder(self) -> Builder:
+        return self.state.builder
+
+    def block(self, block: Block) -> None:
+        """The nodes of a block and its terminator."""
+        self.block_without_end(block)
+        self.builder.span = block.terminator.span
+        self.close_segment()
+        self._end(block.terminator)
+
+    def block_without_end(self, block: Block) -> None:
+        """The nodes of a block; the last of them stay in an open segment."""
+        for node in block:
+            self.builder.span = node.span
+            if node.blocks:
+                self.close_segment()
+                walk = _WALKS.get(node.op)
+                if walk is None:
+                    self._whole(node)
+                else:
+                    walk(self, node)
+            else:
+                self.simple(node)
+
+    def close_segment(self) -> None:
+        """Write the reverse of the nodes so far, and put the record that it reads on the tape."""
+        segment, self.segment = self.segment, Segment()
+        if self.reverse is None or not segment.nodes:
+            return
+        number, block, record = self.reverse.segment()
+        reverse_segment(self.state, segment, Builder(self.reverse.graph, block), record)
+        self.reverse.finish(block, record)
+        if record.values:
+            self.builder.node("gradient.push", [self.tape, Constant(number), *record.values], results=1)
+
+    # Nodes without blocks
+
+    def simple(self, node: Node) -> None:
+        """A copy of a node, and the shadows of its results."""
+        state = self.state
+        copy = self.builder.block.append(clone_node(node, state.values))
+        is_reached = any(map(state.is_active, (*node.inputs, *node.results)))
+        if not is_reached:
+            return
+        self.segment.nodes.append((node, copy))
+        if is_numeric(node):
+            self._numeric(node)
+        elif node.op == "invoke":
+            self._invoke(node, copy)
+        else:
+            if node.op == "setitem":
+                self._check_target(node.inputs[0], node)
+            shadow_pointers(state, node, copy)
+
+    def _numeric(self, node: Node) -> None:
+        state, result = self.state, node.result
+        targets = [value for value in written(node) if is_memory(value)]
+        for target in targets:
+            self._check_target(target, node)
+        if not state.is_active(result):
+            return
+        if targets and has_static_shadow(targets[0].type) and state.analysis.written_by(targets[0]):
+            state.shadows[result] = state.shadow(targets[0])
+        elif targets and table[node.op].writes and not is_inert(result.type) and not has_static_shadow(result.type):
+            inputs = [state.value(targets[0]), state.value(result), state.shadow(targets[0])]
+            state.shadows[result] = self.builder.add("gradient.in_place", inputs)
+        elif state.analysis.written_by(result) is not None and any(viewed(node)):
+            state.shadows[result] = self._mirrored(node)
+        elif not state.is_local(result):
+            state.shadows[result] = self.builder.add("gradient.zeros", [state.value(result)])
+
+    def _check_target(self, target: Value, node: Node) -> None:
+        if self.state.is_entry:
+            refuse_argument(self.state.analysis.graph, target, node)
+
+    def _mirrored(self, node: Node) -> Value:
+        """The same view of the shadow."""
+        state = self.state
+        owners = set(viewed(node))
+        inputs = [state.shadow(v) if v in owners else state.value(v) for v in node.inputs]
+        return self.builder.add(node.op, inputs, labels=node.labels, **node.attributes)
+
+    def _invoke(self, node: Node, copy: Node) -> None:
+        """A call of the callee's forward: its result, the shadow of that, and a tape."""
+        state = self.state
+        callee = self.analysis_callee(node)
+        copy.attributes["function"] = callee.forward
+        arguments = state.arguments_of(node)
+        shadows = [state.shadow(v) for v, active in zip(arguments, callee.active, strict=True) if active]
+        copy.labels = ()
+        copy.set_inputs([*map(state.value, arguments), *shadows])
+        parts = self.builder.node("unpack", [copy.result], results=3, before=3, star=False, after=0)
+        state.values[node.result], shadow, state.tapes[node] = parts.results
+        state.calls[node] = callee
+        if state.is_active(node.result):
+            state.shadows[node.result] = shadow
+
+    def analysis_callee(self, node: Node) -> Derived:
+        """The derived functions of the callee, for what is active in this call."""
+        arguments = self.state.arguments_of(node)
+        types = tuple(value.type for value in arguments)
+        active = tuple(map(self.state.is_active, arguments))
+        return self.state.context.derived(str(node.attributes["function"]), types, active)
+
+    # Nodes with blocks
+
+    def _whole(self, node: Node) -> None:
+        """Other nodes with blocks: copied, where no gradient passes through them."""
+        inner = [value for block in node.blocks for each in block.all_nodes() for value in each.results]
+        if any(map(self.state.is_active, [*node.inputs, *node.results, *inner])):
+            raise UnsupportedError(f"a gradient cannot pass through `{node.op}`", node.span)
+        self.builder.block.append(clone_node(node, self.state.values))
+
+    def _open(self, block: Block, target: Block) -> None:
+        """Parameters of a block of the forward for those of the typed graph: values, then shadows."""
+        for value in block.parameters:
+            self.state.values[value] = target.add_parameter(name=value.name)
+
+    def _inside(self, block: Block, target: Block) -> None:
+        with self.builder.at(target):
+            self.block(block)
+
+    def _results(self, node: Node, copy: Node, carried: list[bool]) -> None:
+        copy.results = [Value(producer=copy, name=value.name) for value in node.results]
+        self.state.values.update(zip(node.results, copy.results, strict=True))
+        for value, has_shadow in zip(node.results, carried, strict=True):
+            if has_shadow:
+                copy.results.append(Value(producer=copy))
+                self.state.shadows[value] = copy.results[-1]
+
+    def _if(self, node: Node) -> None:
+        copy = self.builder.node("if", [self.state.value(node.inputs[0])], results=0)
+        carried = [self.state.is_active(value) for value in node.results]
+        self.loops.append(carried)
+        for block in node.blocks:
+            self._inside(block, copy.add_block())
+        self.loops.pop()
+        self._results(node, copy, carried)
+
+    def _loop(self, node: Node) -> None:
+        first = 1 if node.op == "for" else 0
+        initial = node.inputs[first:]
+        groups = zip(initial, *(carried_parameters(node, block) for block in node.blocks), node.results, strict=True)
+        carried = [any(map(self.state.is_active, group)) for group in groups]
+        inputs = [self.state.value(value) for value in node.inputs]
+        active_items = first and self.state.is_active(node.blocks[0].parameters[0])
+        if active_items:
+            pairs = [inputs[0], self.state.shadow(node.inputs[0])]
+            inputs[0] = self.builder.add("gradient.pairs", pairs)
+        inputs += [self.state.shadow(value) for value, has in zip(initial, carried, strict=True) if has]
+        copy = self.builder.node(node.op, inputs, results=0)
+        self.loops.append(carried)
+        for block in node.blocks:
+            self._loop_block(node, block, copy.add_block(), carried, active_items)
+        self.loops.pop()
+        self._results(node, copy, carried)
+
+    def _loop_block(self, node: Node, block: Block, target: Block, carried: list[bool], active_items: object) -> None:
+        self._open(block, target)
+        for value, has_shadow in zip(carried_parameters(node, block), carried, strict=True):
+            if has_shadow:
+                self.state.shadows[value] = target.add_parameter()
+        if node.op == "for" and block is node.blocks[0] and active_items:
+            item = block.parameters[0]
+            with self.builder.at(target):
+                pair = self.builder.node("unpack", [target.parameters[0]], results=2, before=2, star=False, after=0)
+            self.state.values[item], self.state.shadows[item] = pair.results
+        self._inside(block, target)
+
+    def _end(self, terminator: Node) -> None:
+        values = terminator.inputs
+        inputs = [self.state.value(value) for value in values]
+        if terminator.op == "return":
+            (value,) = values
+            parts = [*inputs, self.state.shadow(value) if self.state.is_active(value) else Constant(None), self.tape]
+            inputs = [self.builder.add("tuple", parts)]
+        elif terminator.op in ("yield", "continue", "break", "condition"):
+            handed = values[1:] if terminator.op == "condition" else values
+            carried = self._carried(terminator)
+            inputs += [self.state.shadow(value) for value, has in zip(handed, carried, strict=True) if has]
+        self.builder.end(terminator.op, inputs)
+
+    def _carried(self, terminator: Node) -> list[bool]:
+        if terminator.op in ("yield", "condition"):
+            return self.loops[-1]
+        owner = terminator.block.owner
+        depth = len(self.loops) - 1
+        while isinstance(owner, Node) and owner.op not in ("for", "while"):
+            owner, depth = owner.block.owner, depth - 1
+        return self.loops[depth]
+
+    def _shortcut(self, node: Node) -> None:
+        """`left and right` is `right if left else left`."""
+        state = self.state
+        copy = self.builder.node("if", [state.value(node.inputs[0])], results=0)
+        carried = [state.is_active(node.result)]
+        self.loops.append(carried)
+        blocks = [copy.add_block(), copy.add_block()]
+        right, left = blocks if node.op == "and" else reversed(blocks)
+        self._inside(node.blocks[0], right)
+        with self.builder.at(left):
+            shadows = [state.shadow(node.inputs[0])] if carried[0] else []
+            self.builder.end("yield", [state.value(node.inputs[0]), *shadows])
+        self.loops.pop()
+        self._results(node, copy, carried)
+
+
+_WALKS = {
+    "if": Forward._if,
+    "for": Forward._loop,
+    "while": Forward._loop,
+    "and": Forward._shortcut,
+    "or": Forward._shortcut,
+}
+
+
+def refuse_argument(graph: Graph, target: Value, node: Node) -> None:
+    """An error for a write to what surely is an argument of the differentiated function."""
+    while isinstance(target.producer, Node):
+        producer = target.producer
+        is_step = producer.op in ("getitem", "getattr")
+        steps = producer.inputs[:1] if is_step else list(viewed(producer)) if is_numeric(producer) else []
+        if len(steps) != 1:
+            return
+        target = steps[0]
+    if target.producer is graph.block:
+        name = f"{target.name!r} " if target.name else ""
+        raise UnsupportedError(
+            f"the argument {name}is written, which a differentiated function may not do", node.span, hint="copy it first"
+        )

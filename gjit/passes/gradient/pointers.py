@@ -1,0 +1,162 @@
+"""Shadows of what is no arithmetic: containers, items, attributes, tapes. They mirror the values and need no reverse."""
+
+from __future__ import annotations
+
+from gjit.errors import UnsupportedError
+from gjit.ir.graph import Constant, Node, Value
+from gjit.ir.types import DictType, ListType, SetType, TupleType
+from gjit.ops.rules_index import item_is_view
+from gjit.passes.gradient.augment import Augmentation
+from gjit.passes.gradient.kinds import has_static_shadow, is_array
+
+
+def shadow_pointers(state: Augmentation, node: Node, copy: Node) -> None:
+    """Give the results of a node that is no arithmetic their shadows."""
+    rule = _RULES.get(node.op)
+    if rule is not None:
+        rule(state, node)
+    elif any(map(state.is_active, node.results)):
+        raise UnsupportedError(f"a gradient cannot pass through `{node.op}`", node.span)
+
+
+def shadow_or_value(state: Augmentation, value: Value) -> Value:
+    """A shadow; for what is inert the value itself, where a container has to stay as long as it is."""
+    return state.shadow(value) if state.is_active(value) else state.value(value)
+
+
+def _display(state: Augmentation, node: Node) -> None:
+    inputs = []
+    for index, value in enumerate(node.inputs):
+        is_spread = node.label(index).startswith("*")
+        is_key = node.op == "dict" and not is_spread and _is_key(node, index)
+        inputs.append(state.value(value) if is_key else (shadow_or_value if is_spread else _part)(state, value))
+    state.shadows[node.result] = state.builder.add(node.op, inputs, labels=node.labels)
+
+
+def _part(state: Augmentation, value: Value) -> Value:
+    return state.shadow(value) if state.is_active(value) else Constant(None)
+
+
+def _is_key(node: Node, index: int) -> bool:
+    plain = [i for i in range(len(node.inputs)) if not node.label(i).startswith("*")]
+    return plain.index(index) % 2 == 0
+
+
+def _unpack(state: Augmentation, node: Node) -> None:
+    (source,) = node.inputs
+    shadow = state.shadow(source)
+    if not (isinstance(source.type, TupleType) and source.type.elements is not None):
+        shadow = state.builder.add("gradient.parts", [state.value(source), shadow])
+    parts = state.builder.node("unpack", [shadow], results=len(node.results), **node.attributes)
+    for value, part in zip(node.results, parts.results, strict=True):
+        if state.is_active(value):
+            state.shadows[value] = part
+
+
+def _getitem(state: Augmentation, node: Node) -> None:
+    owner, index = node.inputs
+    if not state.is_active(node.result):
+        return
+    builder, shadow = state.builder, state.shadow
+    if is_array(owner.type):
+        if state.analysis.written_by(owner) is not None and item_is_view(node) and is_array(node.result.type):
+            state.shadows[node.result] = builder.add("getitem", [shadow(owner), state.value(index)])
+        elif not state.is_local(node.result):
+            state.shadows[node.result] = builder.add("gradient.zeros", [state.value(node.result)])
+    elif isinstance(owner.type, TupleType | ListType) and isinstance(index, Constant):
+        state.shadows[node.result] = builder.add("getitem", [shadow(owner), state.value(index)])
+    else:
+        inputs = [state.value(owner), shadow(owner), state.value(index), state.value(node.result)]
+        state.shadows[node.result] = builder.add("gradient.item", inputs)
+
+
+def _setitem(state: Augmentation, node: Node) -> None:
+    target, index, value = node.inputs
+    if has_static_shadow(target.type) or not state.is_active(target):
+        return
+    inputs = [state.value(target), state.shadow(target), state.value(index), state.value(value), _part(state, value)]
+    state.builder.add("gradient.set_item", inputs)
+
+
+def _getattr(state: Augmentation, node: Node) -> None:
+    if not state.is_active(node.result) or not node.result.uses:
+        return
+    (owner,) = node.inputs
+    if isinstance(owner.type, ListType | DictType | SetType | TupleType):
+        state.shadows[node.result] = state.builder.add("getattr", [state.shadow(owner)], **node.attributes)
+        return
+    inputs = [state.value(owner), state.shadow(owner), Constant(node.attributes["name"]), state.value(node.result)]
+    state.shadows[node.result] = state.builder.add("gradient.attribute", inputs)
+
+
+def _setattr(state: Augmentation, node: Node) -> None:
+    owner, value = node.inputs
+    inputs = [state.shadow(owner), Constant(node.attributes["name"]), _part(state, value)]
+    state.builder.add("gradient.set_attribute", inputs)
+
+
+def _call(state: Augmentation, node: Node) -> None:
+    """A method of a container: the same method of its shadow."""
+    lookup = node.inputs[0].producer
+    is_method = isinstance(lookup, Node) and lookup.op == "getattr"
+    if not is_method or not isinstance(lookup.inputs[0].type, ListType | DictType | SetType | TupleType):
+        if any(map(state.is_active, (*node.inputs, *node.results))):
+            raise UnsupportedError("a gradient cannot pass through a call of an unknown function", node.span)
+        return
+    shadows = [_part(state, v) if state.is_active(v) else _inert_argument(state, lookup, v) for v in node.inputs[1:]]
+    result = state.builder.add("call", [state.shadow(node.inputs[0]), *shadows], labels=node.labels)
+    if state.is_active(node.result):
+        state.shadows[node.result] = result
+
+
+def _inert_argument(state: Augmentation, lookup: Node, value: Value) -> Value:
+    """Positions and keys stay; elements without a derivative become None."""
+    is_element = lookup.attributes["name"] in ("append",)
+    return Constant(None) if is_element else state.value(value)
+
+
+def _push(state: Augmentation, node: Node) -> None:
+    tape, number, *values = node.inputs
+    inputs = [state.shadow(tape), state.value(number), *(_part(state, value) for value in values)]
+    state.builder.add("gradient.push", inputs)
+
+
+def _pop(state: Augmentation, node: Node) -> None:
+    state.shadows[node.result] = state.builder.add("gradient.pop", [state.shadow(node.inputs[0])])
+
+
+def _same(state: Augmentation, node: Node) -> None:
+    state.shadows[node.result] = state.shadow(node.inputs[0])
+
+
+def _fresh(state: Augmentation, node: Node) -> None:
+    if state.is_active(node.result):
+        state.shadows[node.result] = state.builder.add("gradient.zeros", [state.value(node.result)])
+
+
+def _nothing(state: Augmentation, node: Node) -> None:
+    """What only writes numbers, or gives none."""
+
+
+_RULES = {
+    "tuple": _display,
+    "list": _display,
+    "dict": _display,
+    "unpack": _unpack,
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "call": _call,
+    "gradient.push": _push,
+    "gradient.pop": _pop,
+    "gradient.assume": _same,
+    "gradient.zeros": _fresh,
+    "gradient.saved": _fresh,
+    "gradient.take": _fresh,
+    "gradient.accumulate": _nothing,
+    "builtin.print": _nothing,
+    "builtin.len": _nothing,
+    "builtin.isinstance": _nothing,
+    "builtin.range": _nothing,
+}

@@ -1,0 +1,116 @@
+"""Graphs of derivatives for one plan: they join the captured graphs, and are typed and planned as those are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import cast
+
+from gjit.capture.script import capture_function
+from gjit.ir.graph import Graph, Node
+from gjit.ir.linking import Linker
+from gjit.ir.types import Type
+from gjit.ops import table
+from gjit.ops.gradients import Rule
+from gjit.passes import pipelines
+from gjit.passes.gradient.analysis import Analysis
+from gjit.passes.gradient.augment import Derived
+from gjit.passes.gradient.derive import derive, whole_gradient
+from gjit.passes.gradient.rules import Rules
+
+Typed = Callable[[Graph, tuple[Type, ...]], Graph]
+_WRITING_METHODS = frozenset({"fill", "sort", "put", "partition", "resize", "setfield", "byteswap"})
+
+
+class Derivatives:
+    """Replaces `differentiate` nodes by calls of graphs that it makes.
+
+    Args:
+        captured: the graphs of the program, by name; gets the new ones.
+        typed: gives a typed copy of a graph.
+    """
+
+    def __init__(self, captured: dict[str, Graph], typed: Typed):
+        self._captured, self._typed = captured, typed
+        self._linker = Linker(captured, set())
+        self._derived: dict[tuple, Derived] = {}
+        self._whole: dict[tuple, str] = {}
+        self._writes: dict[str, bool] = {}
+        self.rules = Rules(self._rule)
+
+    def expand(self, graph: Graph) -> None:
+        """Turn each `differentiate` node of a typed graph into an `invoke`."""
+        for node in list(graph.all_nodes()):
+            if node.op == "differentiate":
+                node.attributes = {"function": self._whole_of(node)}
+                node.op = "invoke"
+
+    def _whole_of(self, node: Node) -> str:
+        attributes = node.attributes
+        function = str(attributes["function"])
+        count = len(self._captured[function].parameters)
+        types_ = tuple(value.type for value in node.inputs[:count])
+        key = (function, types_, *map(str, attributes.values()))
+        if key not in self._whole:
+            name = self._whole[key] = self._free_name(f"{attributes['mode']}_of_{function}")
+            typed = self._typed(self._captured[function], types_)
+            typed.functions, typed.name = self._captured, function
+            active = [index in attributes["arguments"] for index in range(count)]
+            analysis = Analysis(typed, active, self.writes)
+            self._captured[name] = whole_gradient(typed, name, self, analysis, attributes)
+        return self._whole[key]
+
+    def derived(
+        self, name: str, types_: tuple[Type, ...], active: tuple[bool, ...], *, is_entry: bool = False
+    ) -> Derived:
+        """The forward and the reverse of a function, made when they are first asked for."""
+        key = (name, types_, active, is_entry)
+        if key not in self._derived:
+            names = self._free_name(f"forward_of_{name}"), self._free_name(f"reverse_of_{name}")
+            for each in names:  # a recursive call finds them
+                self._captured[each] = Graph(each, functions=self._captured)
+            self._derived[key] = Derived(*names, active)
+            typed = self._typed(self._captured[name], types_)
+            typed.functions, typed.name = self._captured, name
+            analysis = Analysis(typed, list(active), self.writes)
+            graphs = derive(typed, list(active), self, analysis, names, is_entry=is_entry)
+            self._captured.update(zip(names, graphs, strict=True))
+        return self._derived[key]
+
+    def writes(self, name: str) -> bool:
+        """Whether a function, or one that it calls, may write memory that it is given."""
+        if name not in self._writes:
+            self._writes[name] = False  # while it is looked at: a recursive call adds nothing
+            self._writes[name] = any(map(self._node_writes, self._captured[name].all_nodes()))
+        return self._writes[name]
+
+    def _node_writes(self, node: Node) -> bool:
+        if node.op in ("invoke", "differentiate"):
+            return self.writes(str(node.attributes["function"]))
+        if node.op == "call":
+            lookup = node.inputs[0].producer
+            is_method = isinstance(lookup, Node) and lookup.op == "getattr"
+            return not is_method or lookup.attributes["name"] in _WRITING_METHODS
+        row = table.get(node.op)
+        return "out=" in node.labels or (row is not None and bool(row.writes))
+
+    def _rule(self, rule: Rule) -> Graph:
+        return self._captured[self._linker.adopt(captured_rule(rule))]
+
+    def _free_name(self, base: str) -> str:
+        name, number = base, 1
+        while name in self._captured:
+            name, number = f"{base}_{number}", number + 1
+        return name
+
+
+@functools.cache
+def captured_rule(rule: Rule) -> Graph:
+    """The graph of a gradient rule; it must not be changed."""
+    function = cast(types.FunctionType, inspect.unwrap(rule))
+    graph, program = capture_function(function)
+    for each in program.functions.values():
+        pipelines.run(each, "captured")
+    return graph
