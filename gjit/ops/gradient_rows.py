@@ -113,6 +113,77 @@ def take_chosen(shadow: np.ndarray, index: Any) -> np.ndarray:
     return taken
 
 
+def put_chosen(shadow: np.ndarray, index: Any, cotangent: np.ndarray) -> None:
+    """The adjoint of `take_chosen`: the elements become the cotangents of what was taken."""
+    order = np.full(shadow.shape, -1, np.intp)
+    numbers = np.arange(np.size(cotangent)).reshape(np.shape(cotangent))
+    order[index] = numbers
+    last = order[index] == numbers
+    shadow[index] = 0
+    np.add.at(shadow, index, np.where(last, cotangent, 0))
+
+
+def put_back(cotangent: Any, index: Any, like: Any) -> np.ndarray:
+    """A cotangent of elements that were gathered, for the array: `index` numbers them in memory order C."""
+    found = np.zeros(np.size(like), np.result_type(cotangent))
+    np.add.at(found, index, cotangent)
+    return found.reshape(np.shape(like))
+
+
+def einsum_parts(subscripts: str, operands: tuple, index: int) -> tuple[str, tuple[int, ...], np.ndarray | None]:
+    """The sum that is the adjoint of `einsum` for one operand.
+
+    Returns:
+        The subscripts for the cotangent and the other operands; the shape of that sum with an extent of one for each axis
+        that was summed away; and where an axis is repeated, the mask of the diagonal.
+    """
+    terms, result = _einsum_terms(subscripts, operands)
+    own = terms[index]
+    others = [term for place, term in enumerate(terms) if place != index]
+    reachable = {*result, *"".join(others)}
+    shape = np.shape(operands[index])
+    letters = [letter for place, letter in enumerate(own) if letter in reachable and letter not in own[:place]]
+    seen = [letter in reachable and letter not in own[:place] for place, letter in enumerate(own)]
+    target = tuple(extent if is_seen else 1 for extent, is_seen in zip(shape, seen, strict=True))
+    return f"{','.join([result, *others])}->{''.join(letters)}", target, _diagonal(own, shape)
+
+
+def _einsum_terms(subscripts: str, operands: tuple) -> tuple[list[str], str]:
+    """Subscripts without blanks and ellipses, one for each operand and the result."""
+    text = subscripts.replace(" ", "")
+    left, arrow, result = text.partition("->")
+    terms = left.split(",")
+    free = [letter for letter in _LETTERS if letter not in text]
+    most = max((np.ndim(a) - len(t) + 3 for t, a in zip(terms, operands, strict=True) if "..." in t), default=0)
+    wide = "".join(free[:most])
+    for place, (term, array) in enumerate(zip(terms, operands, strict=True)):
+        if "..." in term:
+            count = np.ndim(array) - len(term) + 3
+            terms[place] = term.replace("...", wide[most - count :])
+    if not arrow:
+        every = "".join(terms)
+        result = wide + "".join(sorted(x for x in {*every} if every.count(x) == 1 and x not in wide))
+    return terms, result.replace("...", wide)
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _diagonal(letters: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    if len({*letters}) == len(letters):
+        return None
+    grid = np.indices(shape, sparse=True)
+    mask = np.ones(shape, bool)
+    for place, letter in enumerate(letters):
+        mask &= grid[place] == grid[letters.index(letter)]
+    return mask
+
+
+def unfit_copied(cotangent: Any, like: Any, shadow: Any, result: Any) -> Any:
+    """The adjoint of `accumulate_copied`: nothing where it did nothing."""
+    return None if shadow is None or np.may_share_memory(shadow, result) else unfit(cotangent, like)
+
+
 def _is_mask(index: Any) -> bool:
     return isinstance(index, np.ndarray) and index.dtype == bool
 
@@ -245,6 +316,10 @@ add_row(move, effects=FRESH | Effect.WRITES, writes=(0,))
 add_row(scatter, effects=FRESH | Effect.WRITES, writes=(0,))
 add_row(in_place, effects=FRESH, views=(2,))
 add_row(take_chosen, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(put_chosen, effects=FRESH | Effect.WRITES, writes=(0,))
+add_row(put_back, effects=FRESH)
+add_row(einsum_parts, effects=FRESH)
+add_row(unfit_copied, effects=FRESH, views=(0,))
 add_row(one, lambda node: [node.inputs[0].type], FRESH)
 add_row(cotangent, lambda node: [node.inputs[0].type], FRESH, views=(0,))
 add_row(leaf, _shadow_types, FRESH)

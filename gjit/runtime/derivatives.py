@@ -18,7 +18,8 @@ from gjit.passes import pipelines
 from gjit.passes.gradient.analysis import Analysis
 from gjit.passes.gradient.augment import Derived
 from gjit.passes.gradient.derive import derive, whole_gradient
-from gjit.passes.gradient.rules import Rules
+from gjit.passes.gradient.normalise import normalise
+from gjit.passes.gradient.rules import Rules, flatten
 
 Typed = Callable[[Graph, tuple[Type, ...]], Graph]
 _WRITING_METHODS = frozenset({"fill", "sort", "put", "partition", "resize", "setfield", "byteswap"})
@@ -57,6 +58,7 @@ class Derivatives:
             name = self._whole[key] = self._free_name(f"{attributes['mode']}_of_{function}")
             typed = self._typed(self._captured[function], types_)
             typed.functions, typed.name = self._captured, function
+            normalise(typed)
             active = [index in attributes["arguments"] for index in range(count)]
             analysis = Analysis(typed, active, self.writes)
             self._captured[name] = whole_gradient(typed, name, self, analysis, attributes)
@@ -74,6 +76,7 @@ class Derivatives:
             self._derived[key] = Derived(*names, active)
             typed = self._typed(self._captured[name], types_)
             typed.functions, typed.name = self._captured, name
+            normalise(typed)
             analysis = Analysis(typed, list(active), self.writes)
             graphs = derive(typed, list(active), self, analysis, names, is_entry=is_entry)
             self._captured.update(zip(names, graphs, strict=True))
@@ -111,6 +114,8 @@ def captured_rule(rule: Rule) -> Graph:
     """The graph of a gradient rule; it must not be changed."""
     function = cast(types.FunctionType, inspect.unwrap(rule))
     graph, program = capture_function(function)
-    for each in program.functions.values():
-        pipelines.run(each, "captured")
+    defaults = {name: inspect.signature(owner).parameters for name, owner in program.owners.items() if owner}
+    flatten(graph, defaults)
+    pipelines.run(graph, "captured")
+    graph.functions = {graph.name: graph}
     return graph

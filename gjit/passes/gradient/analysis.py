@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ir.types import DictType, ListType, SetType, TupleType
+from gjit.ir.types import ArrayType, DictType, ListType, SetType, TupleType
 from gjit.ops import table
 from gjit.ops.gradients import Standing, row_gradient
 from gjit.ops.row import ALL_INPUTS, Kind
 from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.kinds import CONTAINERS, is_inert, is_memory, is_numeric
+from gjit.passes.gradient.own_ops import OWN_OPS, OwnOp
 
 _SILENT = frozenset({"builtin.len", "builtin.isinstance", "builtin.range", "builtin.print", "format", "join", "builtin.id"})
+
+_SILENT_LIBRARY = frozenset(
+    f"numpy.{name}"
+    for name in ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "result_type", "can_cast", "min_scalar_type")
+) | {"numpy.may_share_memory", "numpy.shares_memory", "numpy.broadcast_shapes", "numpy.promote_types"}
 
 
 class Analysis:
@@ -117,14 +123,19 @@ class Analysis:
                 self._simple(node)
 
     def _simple(self, node: Node) -> None:
-        if node.op in _SILENT:
+        if node.op in _SILENT or (node.op == "library" and node.attributes["function"] in _SILENT_LIBRARY):
+            return
+        if node.op in OWN_OPS:
+            self._own(node, OWN_OPS[node.op])
             return
         gradient = row_gradient(node.op)
         if is_numeric(node):
             self._numeric(node, silent=gradient is not None and gradient.standing is Standing.ZERO)
         elif node.op == "setitem":
             target, _, value = node.inputs
-            self._flow(value, target)
+            self._edges.append((value, target))
+            if not isinstance(target.type, ArrayType):  # an array copies what is stored in it
+                self._link(value, target)
             if not isinstance(target.type, CONTAINERS):
                 self._write(target, node)
         elif node.op == "getitem":
@@ -139,8 +150,15 @@ class Analysis:
             row = table.get(node.op)
             is_own = node.op.startswith("gradient.")
             self._call(node, row is None or (row.kind is Kind.LIBRARY and not is_own))
-            if node.op in ("gradient.accumulate", "gradient.take"):
-                self._write(node.inputs[0], node)
+
+    def _own(self, node: Node, own: OwnOp) -> None:
+        for index in own.links:
+            self._link(node.inputs[index], node.result)
+        self._edges += [(node.inputs[index], node.result) for index in own.flows]
+        if own.written is not None:
+            target = node.inputs[own.written]
+            self._write(target, node)
+            self._edges += [(node.inputs[index], target) for index in own.sources]
 
     def _item(self, node: Node) -> None:
         owner, index = node.inputs

@@ -18,8 +18,8 @@ from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import Type
 from gjit.passes.callees import bind_arguments
-from gjit.passes.gradient.analysis import Analysis
-from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_numeric
+from gjit.passes.gradient.analysis import Analysis, viewed, written
+from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
 from gjit.passes.gradient.rules import Rules
 
 
@@ -93,6 +93,12 @@ class Augmentation:
             raise UnsupportedError("a gradient cannot pass through a call with spreads or defaults", node.span)
         return arguments
 
+    def is_mirrored(self, node: Node) -> bool:
+        """Whether the result of a numeric node is a view of memory that may be written, so that its shadow is one too."""
+        if node.op in _READ_ONLY or self.analysis.written_by(node.result) is None or any(map(is_memory, written(node))):
+            return False
+        return any(map(is_memory, viewed(node)))
+
     def is_local(self, value: Value) -> bool:
         """Whether the cotangent of the value lives in its segment alone."""
         if value not in self._local:
@@ -112,6 +118,10 @@ class Augmentation:
         places = self.analysis.segments
         users = value.uses if users is None else users
         return all(places.get(user) == segment and _reads_data(user, value) for user in users)
+
+
+_READ_ONLY = frozenset({"numpy.broadcast_to", "numpy.broadcast_arrays", "numpy.diagonal", "numpy.diag", "gradient.unfit"})
+"""Views that nothing is written through; several of their elements may be one."""
 
 
 def _reads_data(user: Node, value: Value) -> bool:

@@ -20,7 +20,8 @@ def derive(
     The forward takes the arguments and a shadow for each active one; it returns the result, its shadow and a tape. The
     reverse takes the tape.
     """
-    extra = [Parameter(f"shadow_{p.name}") for p, wanted in zip(typed.parameters, active, strict=True) if wanted]
+    wanted_names = [p.name for p, wanted in zip(typed.parameters, active, strict=True) if wanted]
+    extra = [Parameter(name) for name in _shadow_names(wanted_names, {p.name for p in typed.parameters})]
     parameters = [Parameter(p.name) for p in typed.parameters]
     forward = Graph(names[0], [*parameters, *extra], functions=typed.functions, span=typed.span)
     reverse = Graph(names[1], [Parameter("tape")], functions=typed.functions, span=typed.span)
@@ -35,6 +36,18 @@ def derive(
     backward = ReverseGraph(names[1], tape, reverse)
     Forward(state, backward, tape).block(typed.block)
     return forward, backward.close()
+
+
+def _shadow_names(names: list[str], taken: set[str]) -> list[str]:
+    """A name for the shadow of each parameter that no other parameter has."""
+    found = []
+    for name in names:
+        shadow = f"shadow_{name}"
+        while shadow in taken:
+            shadow += "_1"
+        taken.add(shadow)
+        found.append(shadow)
+    return found
 
 
 def whole_gradient(

@@ -90,7 +90,7 @@ class Forward:
         elif targets and table[node.op].writes and not is_inert(result.type) and not has_static_shadow(result.type):
             inputs = [state.value(targets[0]), state.value(result), state.shadow(targets[0])]
             state.shadows[result] = self.builder.add("gradient.in_place", inputs)
-        elif state.analysis.written_by(result) is not None and any(viewed(node)):
+        elif state.is_mirrored(node):
             state.shadows[result] = self._mirrored(node)
         elif not state.is_local(result):
             state.shadows[result] = self.builder.add("gradient.zeros", [state.value(result)])

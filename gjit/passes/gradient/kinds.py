@@ -83,6 +83,8 @@ def is_numeric(node: Node) -> bool:
     row = table.get(node.op)
     if row is None or len(node.results) != 1 or node.op in _ACCESS:
         return False
+    if node.op in ("gradient.finished", "gradient.cotangent") and not has_static_shadow(node.result.type):
+        return False
     if row.kind is Kind.OPERATOR:
         return bool(row.ufunc) and not any(isinstance(value.type, CONTAINERS) for value in node.inputs)
     return row.kind in NUMERIC_KINDS or (row.kind is not Kind.CONTROL and gradient_of(row) is not None)

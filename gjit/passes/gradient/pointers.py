@@ -8,6 +8,7 @@ from gjit.ir.types import DictType, ListType, SetType, TupleType
 from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.augment import Augmentation
 from gjit.passes.gradient.kinds import has_static_shadow, is_array
+from gjit.passes.gradient.own_ops import MIRRORED
 
 
 def shadow_pointers(state: Augmentation, node: Node, copy: Node) -> None:
@@ -129,6 +130,13 @@ def _same(state: Augmentation, node: Node) -> None:
     state.shadows[node.result] = state.shadow(node.inputs[0])
 
 
+def _mirror(state: Augmentation, node: Node) -> None:
+    """The same op on shadows of shadows."""
+    shadowed = MIRRORED[node.op]
+    inputs = [_part(state, v) if i in shadowed else state.value(v) for i, v in enumerate(node.inputs)]
+    state.shadows[node.result] = state.builder.add(node.op, inputs)
+
+
 def _fresh(state: Augmentation, node: Node) -> None:
     if state.is_active(node.result):
         state.shadows[node.result] = state.builder.add("gradient.zeros", [state.value(node.result)])
@@ -154,7 +162,19 @@ _RULES = {
     "gradient.zeros": _fresh,
     "gradient.saved": _fresh,
     "gradient.take": _fresh,
+    "gradient.leaf": _fresh,
+    "gradient.one": _fresh,
+    "gradient.finished": _fresh,
+    "gradient.cotangent": _same,
+    "gradient.take_chosen": _fresh,
+    "gradient.take_item": _fresh,
+    **dict.fromkeys(MIRRORED, _mirror),
     "gradient.accumulate": _nothing,
+    "gradient.accumulate_copied": _nothing,
+    "gradient.scatter": _nothing,
+    "gradient.put_chosen": _nothing,
+    "gradient.move": _nothing,
+    "gradient.item_reverse": _nothing,
     "builtin.print": _nothing,
     "builtin.len": _nothing,
     "builtin.isinstance": _nothing,

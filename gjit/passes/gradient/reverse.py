@@ -7,10 +7,10 @@ import numpy as np
 from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.types import UNKNOWN, ArrayType, ScalarType, Type
+from gjit.ir.types import UNKNOWN, ArrayType, ScalarType, TupleType, Type
 from gjit.ops.gradients import Gradient, Standing, row_gradient
 from gjit.ops.rules_index import index_shape, item_is_view
-from gjit.passes.gradient.analysis import viewed, written
+from gjit.passes.gradient.analysis import written
 from gjit.passes.gradient.augment import Augmentation, Segment
 from gjit.passes.gradient.kinds import has_static_shadow, is_array, is_memory, is_number, is_numeric, is_real
 from gjit.passes.gradient.records import Record
@@ -32,6 +32,7 @@ class Reverse:
         self.state, self.builder, self.record = state, builder, record
         self.cotangents = segment.cotangents
         self._copy: Node | None = None
+        self._groups: dict[Value, list[Value]] = {}  # arguments of a variadic parameter of a rule
         self._owned: dict[Value, Value] = {}  # cotangents that are arrays of this reverse alone
         self._saved: dict[tuple[Node, Value], Value] = {}
 
@@ -51,6 +52,8 @@ class Reverse:
         """The value that an operand or result of the current node had; a copy where it may be written later."""
         if isinstance(value, Constant):
             return Constant(value.value)
+        if value in self._groups:
+            return self.builder.add("tuple", [self.primal(each) for each in self._groups[value]])
         found = self.state.value(value)
         if self.state.analysis.written_by(value) is not None:
             found = self._snapshot(value, found)
@@ -137,12 +140,33 @@ class Reverse:
         self.builder.node("setitem", [shadow, Constant(...), Constant(0)], results=0)
         return taken
 
+    def _apply_all(self, node: Node, gradient: Gradient, cotangent: Value) -> None:
+        """One rule for all positional inputs: the last of its parameters takes a tuple of them."""
+        named = [p.name for p in gradient.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        rest = next(p.name for p in gradient.parameters if p.kind is p.VAR_POSITIONAL)
+        positional = node.positional()
+        arguments = dict(zip(named, positional, strict=False))
+        others = positional[len(named) :]
+        arguments[rest] = Value(TupleType(tuple(value.type for value in others)))
+        arguments.update({label[:-1]: v for label, v in zip(node.labels, node.inputs, strict=False) if label})
+        self._groups[arguments[rest]] = others
+        parts = self._instance(gradient.rules["*"], node, cotangent, arguments)
+        for index, value in enumerate(positional):
+            if self.state.is_active(value):
+                part = self.builder.add("getitem", [parts, Constant(index)])
+                if is_real(value.type) and not is_real(node.result.type):
+                    part = self.fitted(part, value, node.result.type)
+                self.add(value, part)
+
     def _apply(self, node: Node, gradient: Gradient, cotangent: Value) -> None:
+        if "*" in gradient.rules:
+            self._apply_all(node, gradient, cotangent)
+            return
         arguments = bind_rule(gradient, node)
         if arguments is None:
             raise UnsupportedError(f"this call of `{node.op}` has no gradient", node.span)
         arguments.pop("out", None)
-        mirrored = self._is_mirrored(node)
+        mirrored = self.state.is_mirrored(node)
         for name, value in arguments.items():
             rule = gradient.rules.get(name)
             if rule is None or not self.state.is_active(value):
@@ -155,12 +179,6 @@ class Reverse:
             if gradient.broadcasts or (is_real(value.type) and not is_real(node.result.type)):
                 part = self.fitted(part, value, node.result.type)
             self.add(value, part)
-
-    def _is_mirrored(self, node: Node) -> bool:
-        """Whether the shadow of the result is the same view of the operand's shadow."""
-        if any(written(node)):
-            return False
-        return self.state.analysis.written_by(node.result) is not None and any(viewed(node))
 
     def _instance(self, rule, node: Node, cotangent: Value, arguments: dict[str, Value]) -> Value:
         graph = self.state.context.rules.graph(rule, node.result.type, arguments)
@@ -246,12 +264,35 @@ class Reverse:
             if cotangent is not None:
                 self.add(source, cotangent)
 
+    def _accumulate_copied(self, node: Node) -> None:
+        shadow, cotangent, result = node.inputs
+        if self.has_shadow(shadow) and self.state.is_active(cotangent):
+            inputs = [self.shadow(shadow), self.primal(cotangent), self.primal(shadow), self.primal(result)]
+            self.add(cotangent, self.builder.add("gradient.unfit_copied", inputs))
+
     def _take(self, node: Node) -> None:
         """The value moves from the shadow to the result; what the shadow becomes is zero."""
-        (source,) = node.inputs
-        if not self.has_shadow(source) or not self.has_shadow(node.result):
-            return
-        self.builder.add("gradient.move", [self.shadow(source), self.shadow(node.result)])
+        source = node.inputs[0]
+        if self.has_shadow(source) and self.has_shadow(node.result):
+            self.builder.add("gradient.move", [self.shadow(source), self.shadow(node.result)])
+
+    def _take_chosen(self, node: Node) -> None:
+        source, index = node.inputs
+        if self.has_shadow(source) and self.has_shadow(node.result):
+            inputs = [self.shadow(source), self.primal(index), self.shadow(node.result)]
+            self.builder.add("gradient.put_chosen", inputs)
+
+    def _scatter_op(self, node: Node) -> None:
+        target, index, cotangent = node.inputs
+        if self.has_shadow(target) and self.state.is_active(cotangent):
+            found = self.builder.add("getitem", [self.shadow(target), self.primal(index)])
+            self.add(cotangent, self.builder.add("gradient.fit", [found, self.primal(cotangent)]))
+
+    def _finished(self, node: Node) -> None:
+        """The gradient of a container: part by part."""
+        gradient = node.inputs[1]
+        if self.has_shadow(gradient) and self.has_shadow(node.result):
+            self.builder.add("gradient.accumulate", [self.shadow(gradient), self.shadow(node.result)])
 
 
 _RULES = {
@@ -260,7 +301,11 @@ _RULES = {
     "invoke": Reverse._invoke,
     "gradient.accumulate": Reverse._accumulate,
     "gradient.saved": Reverse._copied,
+    "gradient.accumulate_copied": Reverse._accumulate_copied,
     "gradient.take": Reverse._take,
+    "gradient.take_chosen": Reverse._take_chosen,
+    "gradient.scatter": Reverse._scatter_op,
+    "gradient.finished": Reverse._finished,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gjit.ir.builder import Builder
 from gjit.ir.clone import clone_block_into, clone_graph
@@ -12,6 +12,7 @@ from gjit.ir.graph import Constant, Graph, Node, Value
 from gjit.ir.types import UNKNOWN, Type
 from gjit.ops import table
 from gjit.ops.gradients import Gradient, Rule
+from gjit.passes.callees import bind_arguments
 from gjit.passes.dead_code import dead_code
 from gjit.passes.fold import fold
 from gjit.passes.gradient.kinds import is_real
@@ -23,12 +24,15 @@ Arguments = dict[str, Value]
 def bind_rule(gradient: Gradient, node: Node) -> Arguments | None:
     """The inputs of a node by the names that its rules give them; None where spreads hide them."""
     names: Arguments = {}
-    order = [p for p in gradient.parameters if p.kind is not p.KEYWORD_ONLY]
+    order = [p for p in gradient.parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    takes_more = any(p.kind is p.VAR_POSITIONAL for p in gradient.parameters)
     operands = getattr(table[node.op].function, "nin", len(node.inputs))
     for index, value in enumerate(node.inputs):
         label = node.label(index)
         if not label and index >= operands:
             continue  # an output
+        if not label and index >= len(order) and takes_more:
+            continue
         if label.startswith("*") or (not label and index >= len(order)):
             return None
         names[label[:-1] if label else order[index].name] = value
@@ -55,6 +59,28 @@ class Rules:
         if known is None:
             known = self._simplified[key] = _simplified(self._captured(rule), rule, result, arguments)
         return known
+
+
+def flatten(graph: Graph, signatures: Mapping[str, Mapping[str, inspect.Parameter]]) -> None:
+    """Put what a rule calls in the place of each call: helpers of rules end with their one `return`.
+
+    `signatures` tells the defaults of each function.
+    """
+    while True:
+        calls = [node for node in graph.all_nodes() if node.op == "invoke"]
+        if not calls:
+            return
+        for node in calls:
+            callee = graph.functions[str(node.attributes["function"])]
+            arguments = bind_arguments(node, callee)
+            assert arguments is not None, f"a rule calls {callee.name} with spreads"
+            parameters = signatures[callee.name].values()
+            mapping: dict[Value, Value] = {}
+            for value, given, parameter in zip(callee.block.parameters, arguments, parameters, strict=True):
+                mapping[value] = Constant(parameter.default) if given is None else given
+            clone_block_into(callee.block, mapping, node.block, before=node, terminator=False)
+            returned = callee.block.terminator.inputs[0]
+            node.replace_with([Constant(returned.value) if isinstance(returned, Constant) else mapping[returned]])
 
 
 def insert(graph: Graph, builder: Builder, values: Callable[[str], Value]) -> Value:
@@ -88,7 +114,9 @@ def _simplified(captured: Graph, rule: Rule, result: Type, arguments: Arguments)
     types: list[Type] = [UNKNOWN, result]
     for parameter, value in list(zip(parameters.values(), graph.block.parameters, strict=True))[2:]:
         given = arguments.get(parameter.name)
-        if given is None:
+        if given is None and parameter.kind is parameter.VAR_POSITIONAL:
+            value.replace_with(Constant(()))
+        elif given is None:
             default = None if parameter.default is parameter.empty else parameter.default
             value.replace_with(Constant(default))
         elif isinstance(given, Constant):
