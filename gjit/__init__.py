@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         TraceError,
         UnsupportedError,
     )
-    from gjit.gradients import grad, value_and_grad
+    from gjit.gradients import grad, hessian, jacobian, jvp, value_and_grad, vjp
     from gjit.ir import Graph, parse_graph
     from gjit.ir.interpreter import Interpreter
     from gjit.marks import Final, annotate, export, ignore, interface, unused
@@ -41,7 +41,7 @@ _HOMES = {
     "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
-    "gjit.gradients": "grad value_and_grad",
+    "gjit.gradients": "grad hessian jacobian jvp value_and_grad vjp",
     "gjit.ir": "Graph parse_graph",
     "gjit.ir.interpreter": "Interpreter",
     "gjit.marks": "Final annotate export ignore interface unused",
@@ -88,8 +88,11 @@ __all__ = [
     "export",
     "fork",
     "grad",
+    "hessian",
     "ignore",
     "interface",
+    "jacobian",
+    "jvp",
     "load",
     "parse_graph",
     "register_backend",
@@ -104,6 +107,7 @@ __all__ = [
     "trace",
     "unused",
     "value_and_grad",
+    "vjp",
     "wait",
 ]
 

@@ -1,19 +1,20 @@
-"""Derivatives of functions: `grad`, `value_and_grad`, `vjp` and what is made of them.
+"""Derivatives of functions: `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`.
 
-Each gives a compiled function, whose graph holds one `differentiate` node; the node becomes the graphs of the
-derivative when the types of a call are known.
+Each gives a compiled function, whose graph holds `differentiate` nodes; they become the graphs of the derivative when
+the types of a call are known.
 """
 
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from gjit.api import script
 from gjit.capture.program import Program
 from gjit.compiled import CompiledFunction
-from gjit.ir.builder import Builder
+from gjit.derivative_graphs import ENTRIES, Request
 from gjit.ir.clone import clone_graph
 from gjit.ir.graph import Graph, Parameter
 from gjit.runtime.compiled import Compiled, Loads
@@ -42,65 +43,146 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> CompiledFu
     >>> grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return _differentiated(f, argnums, has_aux, "grad")
+    return _derivative(f, "grad", argnums, has_aux)
 
 
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> CompiledFunction:
     """As `grad`, but the compiled function gives a pair: what `f` returns, and the gradient.
 
-    >>> import numpy as np
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    return _differentiated(f, argnums, has_aux, "value_and_grad")
+    return _derivative(f, "value_and_grad", argnums, has_aux)
 
 
-def _differentiated(f: Callable, argnums: Argnums, has_aux: bool, mode: str) -> CompiledFunction:
-    """The compiled derivative, one for each function and choice, so that a call inside a function finds its plans."""
+def vjp(f: Callable, *primals: Any, argnums: Argnums | None = None) -> Any:
+    """The product of a cotangent with the Jacobian, for a function that returns anything.
+
+    Args:
+        f: a function, scripted or not, or a compiled one.
+        primals: arguments to evaluate at; without them a compiled function comes back.
+        argnums: the positions to differentiate by: 0 without primals, all with them.
+
+    Returns:
+        Without primals a compiled function `(*arguments, cotangent) -> (value, gradient)`. With them the pair of the
+        value and a function from a cotangent to the tuple of gradients.
+
+    Raises:
+        ValueError: (when called) the cotangent has not the shape of the result.
+
+    >>> import numpy as np
+    >>> vjp(lambda x: np.cumsum(x * x))(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    (array([1., 5.]), array([2., 4.]))
+    """
+    if not primals:
+        return _derivative(f, "vjp", 0 if argnums is None else argnums, False)
+    positions = tuple(range(len(primals))) if argnums is None else argnums
+    value = (f if isinstance(f, CompiledFunction) else script(f))(*primals)
+    pull = _derivative(f, "vjp", positions, False)
+    return value, lambda cotangent: pull(*primals, cotangent)[1]
+
+
+def jvp(f: Callable, *point: Any, argnums: Argnums = 0) -> Any:
+    """The product of the Jacobian with a tangent: the derivative of a function in a direction.
+
+    Args:
+        f: a function, scripted or not, or a compiled one.
+        point: a tuple of primals and a tuple of tangents; without them a compiled function comes back.
+        argnums: the positions that the tangent is for, without a point.
+
+    Returns:
+        Without a point a compiled function `(*arguments, tangent) -> (value, tangent of the value)`, whose tangent is a
+        tuple for a tuple of positions. With a point that pair, for all arguments.
+
+    >>> jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 0.5))
+    (12.0, 5.5)
+    """
+    if not point:
+        return _derivative(f, "jvp", argnums, False)
+    primals, tangents = point
+    push = _derivative(f, "jvp", tuple(range(len(primals))), False)
+    return push(*primals, tuple(tangents))
+
+
+def jacobian(f: Callable, argnums: Argnums = 0) -> CompiledFunction:
+    """All partial derivatives of a function that returns a real array or number.
+
+    Returns:
+        A compiled function that gives, for an array argument, an array of the shape of the result followed by the
+        shape of the argument; for containers the same container of such arrays.
+
+    >>> import numpy as np
+    >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    return _derivative(f, "jacobian", argnums, False)
+
+
+def hessian(f: Callable, argnums: int = 0) -> CompiledFunction:
+    """The second derivatives of a function that returns one real number.
+
+    Returns:
+        A compiled function that gives an array with the shape of the argument twice.
+
+    >>> import numpy as np
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    return jacobian(grad(f, argnums), argnums)
+
+
+_known: weakref.WeakKeyDictionary[Any, dict[tuple, CompiledFunction]] = weakref.WeakKeyDictionary()
+
+
+def _derivative(f: Callable, mode: str, argnums: Argnums, has_aux: bool) -> CompiledFunction:
+    """The compiled derivative; asked for again, the same one, so that a call in a loop finds its plans."""
     positions = argnums if isinstance(argnums, tuple) else (argnums,)
-    if not all(type(position) is int for position in positions) or not positions:
+    if not positions or not all(type(position) is int for position in positions):
         raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
-    compiled = f if isinstance(f, CompiledFunction) else script(f)
-    parameters = compiled._compiled._parameters
-    count = len(parameters)
-    if not all(-count <= position < count for position in positions):
-        raise ValueError(f"argnums is {argnums!r}, but the function takes {count} arguments")
-    attributes = {
-        "arguments": tuple(position % count for position in positions),
-        "single": not isinstance(argnums, tuple),
-        "has_aux": has_aux,
-        "mode": mode,
-    }
-    return _compiled(compiled, attributes)
+    key = (mode, argnums, type(argnums), has_aux)
+    known = _known.setdefault(f, {}) if _is_weak(f) else {}
+    if key not in known:
+        known[key] = _made(f, mode, positions, not isinstance(argnums, tuple), has_aux)
+    return known[key]
 
 
-def _compiled(base: CompiledFunction, attributes: dict[str, object]) -> CompiledFunction:
+def _is_weak(f: object) -> bool:
+    return type(f) is types.FunctionType and f.__closure__ is None
+
+
+def _made(f: Callable, mode: str, positions: tuple[int, ...], single: bool, has_aux: bool) -> CompiledFunction:
+    base = f if isinstance(f, CompiledFunction) else script(f)
+    if not isinstance(base, CompiledFunction):
+        raise TypeError(f"gjit.{mode} takes a function, not {type(f).__name__}")
     inner = base._compiled
-    extra = [Parameter("cotangent")] if attributes["mode"] == "vjp" else []
+    count = len(inner._parameters)
+    if not all(-count <= position < count for position in positions):
+        raise ValueError(f"argnums is {positions!r}, but the function takes {count} arguments")
+    request = Request(mode, tuple(position % count for position in positions), single, has_aux)
+    extra = [Parameter(name) for name in request.extra_parameters({p.name for p in inner._parameters})]
+    parameters = [*inner._parameters, *extra]
 
     def capture(loads: Loads, reads_again: bool) -> tuple[Graph, Program]:
-        return _entry(inner, loads, reads_again, attributes, extra)
+        return _entry(inner, request, parameters, *inner._capture(loads, reads_again))
 
-    plain = _named(base, str(attributes["mode"]), extra)
-    compiled = Compiled(plain, capture, has_plain=False, parameters=[*inner._parameters, *extra], is_source=False)
+    plain = _named(inner.function, mode, bool(extra))
+    if extra:  # what has a default before cannot stand before what has none
+        parameters = [Parameter(p.name, p.kind) for p in parameters]
+    compiled = Compiled(plain, capture, has_plain=False, parameters=parameters, is_source=False)
     return CompiledFunction.of(compiled, plain)
 
 
 def _entry(
-    inner: Compiled, loads: Loads, reads_again: bool, attributes: dict[str, object], extra: list[Parameter]
+    inner: Compiled, request: Request, parameters: list[Parameter], graph: Graph, program: Program
 ) -> tuple[Graph, Program]:
     """A program with all graphs of the function, and an entry that differentiates it."""
-    graph, program = inner._capture(loads, reads_again)
     graph = clone_graph(graph, functions=True)
     functions = {graph.name: graph, **graph.functions}
-    name, number = f"{attributes['mode']}_{graph.name}", 1
-    while name in functions:
-        name, number = f"{attributes['mode']}_{graph.name}_{number}", number + 1
-    entry = Graph(name, [*inner._parameters, *extra], functions=functions, span=graph.span)
-    builder = Builder(entry)
-    builder.span = graph.span
-    result = builder.add("differentiate", entry.block.parameters, function=graph.name, **attributes)
-    builder.end("return", [result])
+    name = _free_name(f"{request.mode}_{graph.name}", functions)
+    entry = Graph(name, parameters, functions=functions, span=graph.span)
+    ENTRIES[request.mode](entry, graph.name, request)
     functions[name] = entry
     for each in functions.values():
         each.functions = functions
@@ -110,12 +192,18 @@ def _entry(
     return entry, new
 
 
-def _named(base: CompiledFunction, mode: str, extra: list[Parameter]) -> Any:
-    """A function with the name, globals and defaults of the derivative; only what it carries is used."""
-    function = base._compiled.function
-    copy = types.FunctionType(
-        function.__code__, function.__globals__, f"{mode}_{function.__name__}", function.__defaults__, function.__closure__
-    )
+def _free_name(base: str, taken: dict[str, Graph]) -> str:
+    name, number = base, 1
+    while name in taken:
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
+def _named(function: types.FunctionType, mode: str, has_more: bool) -> Any:
+    """A function with the name, globals and defaults of the derivative; its code is never run."""
+    name = f"{mode}_{function.__name__}"
+    defaults = None if has_more else function.__defaults__
+    copy = types.FunctionType(function.__code__, function.__globals__, name, defaults, function.__closure__)
     copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-    copy.__qualname__, copy.__doc__ = copy.__name__, f"{mode} of {function.__qualname__}"
+    copy.__qualname__, copy.__doc__ = name, f"The {mode} of `{function.__qualname__}`."
     return copy

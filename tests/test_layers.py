@@ -21,6 +21,9 @@ LAYERS = (
     ("marks",),
     ("module", "report"),
     ("compiled",),
+    ("api",),
+    ("derivative_graphs",),
+    ("gradients",),
     ("api", "saving"),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names

@@ -80,3 +80,15 @@ def paired(shadow: Any, cotangent: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(shadow, SimpleNamespace):
         for name, each in vars(shadow).items():
             yield each, getattr(cotangent, name, None)
+
+
+def stacked_container(rows: list, value: Any, like: Any, stacked: Callable[[list, Any, Any], Any]) -> Any:
+    """The rows of a Jacobian for each part of a container."""
+    if isinstance(like, dict):
+        return {key: stacked([row[key] for row in rows], value, part) for key, part in like.items()}
+    if isinstance(like, list | tuple):
+        parts = [stacked([row[index] for row in rows], value, part) for index, part in enumerate(like)]
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
+    if hasattr(like, "named_parameters"):
+        return {name: stacked([row[name] for row in rows], value, part) for name, part in like.named_parameters()}
+    return None

@@ -13,8 +13,8 @@ import numpy as np
 
 from gjit.ir.graph import Node
 from gjit.ir.parser import parse_type
-from gjit.ir.types import COMPLEX, FLOAT, UNKNOWN, ArrayType, ScalarType, Type
-from gjit.ops.gradient_containers import finished_container, paired, shadow_of_container
+from gjit.ir.types import COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
+from gjit.ops.gradient_containers import finished_container, paired, shadow_of_container, stacked_container
 from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 
 FRESH = Effect.RAISES | Effect.READS | Effect.ALLOCATES
@@ -181,7 +181,8 @@ def _diagonal(letters: str, shape: tuple[int, ...]) -> np.ndarray | None:
 
 def unfit_copied(cotangent: Any, like: Any, shadow: Any, result: Any) -> Any:
     """The adjoint of `accumulate_copied`: nothing where it did nothing."""
-    return None if shadow is None or np.may_share_memory(shadow, result) else unfit(cotangent, like)
+    nothing = shadow is None or cotangent is None or np.may_share_memory(shadow, result)
+    return np.zeros_like(like) if nothing else unfit(cotangent, like)
 
 
 def _is_mask(index: Any) -> bool:
@@ -212,6 +213,39 @@ def cotangent(given: Any, result: Any) -> Any:
     if isinstance(result, np.ndarray | np.inexact | float | complex) and np.shape(given) != np.shape(result):
         raise ValueError(f"the cotangent has the shape {np.shape(given)}, the result {np.shape(result)}")
     return given
+
+
+def null(value: Any) -> Any:
+    """A zero for each element of a result."""
+    return finished(value, None)
+
+
+def count(value: Any) -> int:
+    """How many rows the Jacobian of a result has.
+
+    Raises:
+        TypeError: it is no real array or number.
+    """
+    if type(value) is float or (isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"):
+        return int(np.size(value))
+    dtype = f" of {value.dtype}" if hasattr(value, "dtype") else ""
+    raise TypeError(f"gjit.jacobian needs a function that returns a real array, not {type(value).__name__}{dtype}")
+
+
+def unit(value: Any, index: int) -> Any:
+    """One for an element of a result, zero for all others."""
+    found = np.zeros_like(value)
+    found.reshape(-1)[index] = 1
+    return found if isinstance(value, np.ndarray) else found[()]
+
+
+def stacked(rows: list, value: Any, like: Any) -> Any:
+    """The rows of a Jacobian as one array, for each array in the argument."""
+    if isinstance(like, np.ndarray | np.inexact | float | complex):
+        shape = (*np.shape(value), *np.shape(like))
+        dtype = getattr(like, "dtype", np.dtype(type(like)))
+        return np.stack(rows).reshape(shape) if rows else np.zeros(shape, dtype)
+    return stacked_container(rows, value, like, stacked)
 
 
 def leaf(value: Any) -> Any:
@@ -322,6 +356,10 @@ add_row(einsum_parts, effects=FRESH)
 add_row(unfit_copied, effects=FRESH, views=(0,))
 add_row(one, lambda node: [node.inputs[0].type], FRESH)
 add_row(cotangent, lambda node: [node.inputs[0].type], FRESH, views=(0,))
+add_row(null, _finished_types, FRESH)
+add_row(count, lambda node: [INT], FRESH)
+add_row(unit, lambda node: [node.inputs[0].type], FRESH)
+add_row(stacked, effects=FRESH)
 add_row(leaf, _shadow_types, FRESH)
 add_row(finished, _finished_types, FRESH)
 add_row(push, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,))

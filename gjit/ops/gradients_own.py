@@ -12,3 +12,4 @@ differentiate("gradient.unfit", cotangent=lambda g, r, cotangent, like: fit(g, c
 differentiate("gradient.finished", gradient=lambda g, r, value, gradient: g)
 differentiate("gradient.cotangent", given=lambda g, r, given, result: g)
 differentiate("gradient.put_back", cotangent=lambda g, r, cotangent, index, like: np.take(np.ravel(g), index))
+differentiate("gradient.stacked", rows=lambda g, r, rows, value, like: [row for row in np.reshape(g, (len(rows), *np.shape(like)))])

@@ -65,10 +65,10 @@ class Derivatives:
         return self._whole[key]
 
     def derived(
-        self, name: str, types_: tuple[Type, ...], active: tuple[bool, ...], *, is_entry: bool = False
+        self, name: str, types_: tuple[Type, ...], active: tuple[bool, ...], *, exposed: bool, is_entry: bool = False
     ) -> Derived:
         """The forward and the reverse of a function, made when they are first asked for."""
-        key = (name, types_, active, is_entry)
+        key = (name, types_, active, exposed, is_entry)
         if key not in self._derived:
             names = self._free_name(f"forward_of_{name}"), self._free_name(f"reverse_of_{name}")
             for each in names:  # a recursive call finds them
@@ -77,7 +77,7 @@ class Derivatives:
             typed = self._typed(self._captured[name], types_)
             typed.functions, typed.name = self._captured, name
             normalise(typed)
-            analysis = Analysis(typed, list(active), self.writes)
+            analysis = Analysis(typed, list(active), self.writes, exposed=exposed)
             graphs = derive(typed, list(active), self, analysis, names, is_entry=is_entry)
             self._captured.update(zip(names, graphs, strict=True))
         return self._derived[key]

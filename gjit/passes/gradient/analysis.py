@@ -32,16 +32,21 @@ class Analysis:
         graph: typed; not changed.
         active: whether a gradient is asked for, for each parameter.
         callee_writes: whether the graph of this name may write memory that it is given.
+        exposed: whether a caller may write what it gives or gets, before the reverse runs.
     """
 
-    def __init__(self, graph: Graph, active: list[bool], callee_writes: Callable[[str], bool]):
-        self.graph, self._callee_writes = graph, callee_writes
+    def __init__(
+        self, graph: Graph, active: list[bool], callee_writes: Callable[[str], bool], *, exposed: bool = False
+    ):
+        self.graph, self._callee_writes, self._exposed = graph, callee_writes, exposed
         self._parents: dict[Value, Value] = {}
         self._written: dict[Value, Node] = {}
         self._edges: list[tuple[Value, Value]] = []
         self._active: set[Value] = set()
         self.segments: dict[Node, object] = {}
         self._loops: list[Node] = []
+        for value in graph.block.parameters if exposed else ():
+            self._write(value, graph.block.terminator)
         self._block(graph.block)
         for value, wanted in zip(graph.block.parameters, active, strict=True):
             if wanted:
@@ -121,6 +126,8 @@ class Analysis:
             else:
                 self.segments[node] = (block, segment)
                 self._simple(node)
+        if self._exposed and block.terminator.op == "return":
+            self._write(block.terminator.inputs[0], block.terminator)
 
     def _simple(self, node: Node) -> None:
         if node.op in _SILENT or (node.op == "library" and node.attributes["function"] in _SILENT_LIBRARY):
@@ -182,18 +189,14 @@ class Analysis:
 
     def _call(self, node: Node, writes: bool) -> None:
         """Anything may become part of anything else."""
-        parts = [*(v for v in node.inputs if not isinstance(v, Constant)), *node.results]
-        first = next((value for value in parts if is_memory(value)), None)
+        parts = [value for value in (*node.inputs, *node.results) if is_memory(value)]
         for value in node.inputs:
-            for result in node.results:
-                self._edges.append((value, result))
-            if first is not None:
-                self._edges.append((value, first))
+            self._edges += [(value, target) for target in (*node.results, *parts[:1])]
         for value in parts:
-            if first is not None:
-                self._flow(first, value)
-                if writes:
-                    self._write(value, node)
+            self._link(parts[0], value)
+            self._edges += [(value, result) for result in node.results]
+            if writes:
+                self._write(value, node)
 
     # Nodes with blocks
 

@@ -38,9 +38,9 @@ class Context(Protocol):
     rules: Rules
 
     def derived(
-        self, name: str, types: tuple[Type, ...], active: tuple[bool, ...], *, is_entry: bool = False
+        self, name: str, types: tuple[Type, ...], active: tuple[bool, ...], *, exposed: bool, is_entry: bool = False
     ) -> Derived:
-        """The forward and reverse of a function of the program."""
+        """The forward and reverse of a function of the program; see `Analysis` and `derive` for the rest."""
         ...
 
 

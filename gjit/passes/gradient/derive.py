@@ -108,7 +108,7 @@ class _Whole:
     def _through_tape(self) -> tuple[Value, list[Value]]:
         active = tuple(index in self.positions for index in range(len(self.arguments)))
         types = tuple(value.type for value in self.typed.block.parameters)
-        derived = self.context.derived(self.typed.name, types, active, is_entry=True)
+        derived = self.context.derived(self.typed.name, types, active, exposed=False, is_entry=True)
         leaves = {position: self._leaf(position) for position in self.positions}
         shadows = [leaves[index] for index, wanted in enumerate(active) if wanted]
         call = self.builder.add("invoke", [*self.arguments, *shadows], function=derived.forward)

@@ -64,15 +64,16 @@ class Forward:
     def simple(self, node: Node) -> None:
         """A copy of a node, and the shadows of its results."""
         state = self.state
-        copy = self.builder.block.append(clone_node(node, state.values))
         is_reached = any(map(state.is_active, (*node.inputs, *node.results)))
+        if is_reached and node.op == "invoke":
+            self._invoke(node)
+            return
+        copy = self.builder.block.append(clone_node(node, state.values))
         if not is_reached:
             return
         self.segment.nodes.append((node, copy))
         if is_numeric(node):
             self._numeric(node)
-        elif node.op == "invoke":
-            self._invoke(node, copy)
         else:
             if node.op == "setitem":
                 self._check_target(node.inputs[0], node)
@@ -106,16 +107,15 @@ class Forward:
         inputs = [state.shadow(v) if v in owners else state.value(v) for v in node.inputs]
         return self.builder.add(node.op, inputs, labels=node.labels, **node.attributes)
 
-    def _invoke(self, node: Node, copy: Node) -> None:
+    def _invoke(self, node: Node) -> None:
         """A call of the callee's forward: its result, the shadow of that, and a tape."""
         state = self.state
         callee = self.analysis_callee(node)
-        copy.attributes["function"] = callee.forward
         arguments = state.arguments_of(node)
         shadows = [state.shadow(v) for v, active in zip(arguments, callee.active, strict=True) if active]
-        copy.labels = ()
-        copy.set_inputs([*map(state.value, arguments), *shadows])
-        parts = self.builder.node("unpack", [copy.result], results=3, before=3, star=False, after=0)
+        call = self.builder.node("invoke", [*map(state.value, arguments), *shadows], function=callee.forward)
+        self.segment.nodes.append((node, call))
+        parts = self.builder.node("unpack", [call.result], results=3, before=3, star=False, after=0)
         state.values[node.result], shadow, state.tapes[node] = parts.results
         state.calls[node] = callee
         if state.is_active(node.result):
@@ -126,7 +126,8 @@ class Forward:
         arguments = self.state.arguments_of(node)
         types = tuple(value.type for value in arguments)
         active = tuple(map(self.state.is_active, arguments))
-        return self.state.context.derived(str(node.attributes["function"]), types, active)
+        exposed = any(self.state.analysis.written_by(value) is not None for value in (*arguments, node.result))
+        return self.state.context.derived(str(node.attributes["function"]), types, active, exposed=exposed)
 
     # Nodes with blocks
 

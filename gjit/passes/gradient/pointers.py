@@ -164,6 +164,8 @@ _RULES = {
     "gradient.take": _fresh,
     "gradient.leaf": _fresh,
     "gradient.one": _fresh,
+    "gradient.null": _fresh,
+    "gradient.unit": _fresh,
     "gradient.finished": _fresh,
     "gradient.cotangent": _same,
     "gradient.take_chosen": _fresh,
