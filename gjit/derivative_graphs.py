@@ -26,7 +26,9 @@ class Request:
         return [] if name is None else [name]
 
 
-def _differentiate(builder: Builder, values: list[Value], name: str, request: Request, mode: str, **changes) -> Value:
+def _differentiate(
+    builder: Builder, values: list[Value], name: str, request: Request, mode: str, **changes: object
+) -> Value:
     attributes = {"arguments": request.positions, "single": request.single, "has_aux": request.has_aux, **changes}
     return builder.add("differentiate", values, function=name, mode=mode, **attributes)
 

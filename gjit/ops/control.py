@@ -40,7 +40,18 @@ def _row(name: str, effects: Effect | EffectRule = OPAQUE, types: TypeRule | Non
 
 for _name in ("if", "and", "or"):
     _row(_name, in_blocks)
-for _name in ("for", "while", "try", "with", "match", "comprehension.for", "comprehension.if", "call", "invoke", "differentiate"):
+for _name in (
+    "for",
+    "while",
+    "try",
+    "with",
+    "match",
+    "comprehension.for",
+    "comprehension.if",
+    "call",
+    "invoke",
+    "differentiate",
+):
     _row(_name)
 for _name in ("import", "suspend", "suspend.from", "settle"):
     _row(_name)

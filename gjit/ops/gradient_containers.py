@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 
 def shadow_of_container(value: Any, zeros: Callable[[Any], Any]) -> Any:
     """A container of shadows: list, tuple, named tuple, dict, or the attributes of an object; None for other things."""
@@ -55,8 +53,9 @@ def finished_container(value: Any, shadow: Any, finished: Callable[[Any, Any], A
     if isinstance(value, dict):
         return {key: finished(each, (shadow or {}).get(key)) for key, each in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: finished(getattr(value, f.name), getattr(shadow, f.name)) for f in dataclasses.fields(value)}
-        return dataclasses.replace(value, **parts)
+        names = [f.name for f in dataclasses.fields(value)]
+        changes = {name: finished(getattr(value, name), getattr(shadow, name)) for name in names}
+        return dataclasses.replace(value, **changes)
     if hasattr(value, "named_parameters"):
         return {name: finished(array, _at(shadow, name)) for name, array in value.named_parameters()}
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,6 +61,13 @@ def parts(value: Any, shadow: Any) -> Any:
     return [shadow[index, ...] for index in range(len(shadow))] if isinstance(shadow, np.ndarray) else shadow
 
 
+def items(value: Any, shadow: Any) -> Iterator[Any]:
+    """The shadows of the items of an iterable, however long it is."""
+    if shadow is None or isinstance(value, dict):
+        return itertools.repeat(None)
+    return iter(parts(value, shadow))
+
+
 def pairs(iterable: Any, shadow: Any) -> Iterator[tuple[Any, Any]]:
     """The items of an iterable, each with its shadow."""
     if shadow is None:
@@ -77,4 +85,5 @@ add_row(take_item, effects=_WRITES, writes=(1,))
 add_row(attribute, effects=FRESH, views=(1,))
 add_row(set_attribute, effects=_WRITES, writes=(0,))
 add_row(parts, effects=FRESH, views=(1,))
+add_row(items, effects=FRESH, views=(1,))
 add_row(pairs, effects=FRESH, views=(0, 1))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gjit.errors import InternalError
 from gjit.ir.graph import Node
 from gjit.ir.parser import parse_type
 from gjit.ir.types import COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
@@ -40,6 +41,8 @@ def fit(cotangent: Any, like: Any) -> Any:
     array([[3.],
            [3.]])
     """
+    if isinstance(like, list | tuple):
+        return [fit(part, each) for part, each in zip(cotangent, like, strict=True)]
     shape = np.shape(like)
     found = np.shape(cotangent)
     if found != shape:
@@ -47,12 +50,14 @@ def fit(cotangent: Any, like: Any) -> Any:
         axes = tuple(range(extra)) + tuple(
             axis + extra for axis, extent in enumerate(shape) if extent == 1 and found[axis + extra] != 1
         )
-        cotangent = np.reshape(np.sum(cotangent, axis=axes), shape)
+        cotangent = np.asarray(np.sum(cotangent, axis=axes)).reshape(shape)
     return cotangent.real if np.iscomplexobj(cotangent) and not np.iscomplexobj(like) else cotangent
 
 
 def unfit(cotangent: Any, like: Any) -> Any:
     """The adjoint of `fit`: a cotangent broadcast to the shape of what was summed."""
+    if isinstance(like, list | tuple):
+        return [None if part is None else unfit(part, each) for part, each in zip(cotangent, like, strict=True)]
     return np.broadcast_to(cotangent, np.shape(like))
 
 
@@ -62,6 +67,8 @@ def accumulate(shadow: Any, cotangent: Any) -> None:
         return
     if isinstance(shadow, np.ndarray):
         shadow += fit(cotangent, shadow)
+    elif isinstance(shadow, np.generic):
+        raise InternalError(f"bug in gjit: a shadow is the number {shadow!r}")
     else:
         for each, part in paired(shadow, cotangent):
             accumulate(each, part)
@@ -78,8 +85,14 @@ def take(shadow: Any) -> Any:
 
 def accumulate_copied(shadow: Any, cotangent: Any, result: Any) -> None:
     """Add to the shadow of an operand, unless that of the result is a view of it."""
-    if shadow is not None and not np.may_share_memory(shadow, result):
+    if shadow is not None and not _shares(shadow, result):
         accumulate(shadow, cotangent)
+
+
+def _shares(shadow: np.ndarray, result: Any) -> bool:
+    """Whether the shadow of a result, or of each of several, is a view of that of the operand."""
+    parts = result if isinstance(result, list | tuple) else [result]
+    return any(isinstance(part, np.ndarray) and np.may_share_memory(shadow, part) for part in parts)
 
 
 def move(source: Any, target: Any) -> None:
@@ -181,7 +194,7 @@ def _diagonal(letters: str, shape: tuple[int, ...]) -> np.ndarray | None:
 
 def unfit_copied(cotangent: Any, like: Any, shadow: Any, result: Any) -> Any:
     """The adjoint of `accumulate_copied`: nothing where it did nothing."""
-    nothing = shadow is None or cotangent is None or np.may_share_memory(shadow, result)
+    nothing = shadow is None or cotangent is None or _shares(shadow, result)
     return np.zeros_like(like) if nothing else unfit(cotangent, like)
 
 
@@ -200,8 +213,12 @@ def one(result: Any) -> Any:
         return 1.0
     if isinstance(result, np.ndarray | np.generic) and result.ndim == 0 and result.dtype.kind == "f":
         return result.dtype.type(1)
-    shown = f"an array of shape {np.shape(result)} and dtype {result.dtype}" if hasattr(result, "dtype") else kind.__name__
-    raise TypeError(f"gjit.grad needs a function that returns one real number, not {shown}; see gjit.vjp and gjit.jacobian")
+    shown = (
+        f"an array of shape {np.shape(result)} and dtype {result.dtype}" if hasattr(result, "dtype") else kind.__name__
+    )
+    raise TypeError(
+        f"gjit.grad needs a function that returns one real number, not {shown}; see gjit.vjp and gjit.jacobian"
+    )
 
 
 def cotangent(given: Any, result: Any) -> Any:
@@ -276,6 +293,17 @@ def finished(value: Any, gradient: Any) -> Any:
 
 def _own(gradient: Any, dtype: np.dtype) -> np.ndarray:
     return np.array(gradient, dtype=dtype, copy=True)
+
+
+def array(value: Any) -> Any:
+    """An array or NumPy number, whose method is called.
+
+    Raises:
+        TypeError: it is something else, whose methods may be anything.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return value
+    raise TypeError(f"a gradient cannot pass through a method of {type(value).__name__}, which is no array")
 
 
 def push(tape: list, *record: Any) -> None:
@@ -362,6 +390,7 @@ add_row(unit, lambda node: [node.inputs[0].type], FRESH)
 add_row(stacked, effects=FRESH)
 add_row(leaf, _shadow_types, FRESH)
 add_row(finished, _finished_types, FRESH)
+add_row(array, lambda node: [node.inputs[0].type], Effect.RAISES, views=(0,))
 add_row(push, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,))
 add_row(pop, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,), views=(0,))
 add_row(assume, _assumed, Effect.NONE, views=(0,))

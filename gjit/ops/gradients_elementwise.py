@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gjit.ops.gradient_rows import put_back
 from gjit.ops.gradients import differentiate, refuse, zero
 
 
@@ -113,6 +114,11 @@ def over_length(x, r):
     return x / np.where(r == 0, 1, r)
 
 
+def direction(x, r):
+    """The sign of real numbers, x / |x| of complex ones; zero at zero."""
+    return over_length(x, r) if np.iscomplexobj(x) else np.sign(x)
+
+
 binary("numpy.hypot", lambda g, r, x1, x2: g * over_length(x1, r), lambda g, r, x1, x2: g * over_length(x2, r))
 
 
@@ -143,7 +149,7 @@ unary(
     negative=lambda g, r, x: -g,
     positive=lambda g, r, x: g,
     conjugate=lambda g, r, x: np.conjugate(g),
-    absolute=lambda g, r, x: g * np.sign(x),
+    absolute=lambda g, r, x: g * direction(x, r),
     fabs=lambda g, r, x: g * np.sign(x),
     reciprocal=lambda g, r, x: -g * np.conjugate(np.square(inverse(g, x))),
     square=lambda g, r, x: g * np.conjugate(2 * x),
@@ -173,7 +179,7 @@ unary(
     radians=lambda g, r, x: g * (np.pi / 180),
     deg2rad=lambda g, r, x: g * (np.pi / 180),
 )
-differentiate("builtin.abs", x=lambda g, r, x: g * np.sign(x))
+differentiate("builtin.abs", x=lambda g, r, x: g * direction(x, r))
 differentiate("ndarray.conj ndarray.conjugate", x=lambda g, r, x: np.conjugate(g))
 
 zero(
@@ -295,10 +301,7 @@ def interp_fp(g, r, x, xp, fp, left=None, right=None, period=None):
         g = np.where(x < xp[0], 0, g)
     if right is not None:
         g = np.where(x > xp[-1], 0, g)
-    found = np.zeros(np.shape(fp), np.result_type(g, float))
-    np.add.at(found, right_end, weight * g)
-    np.add.at(found, right_end - 1, (1 - weight) * g)
-    return found
+    return put_back(weight * g, right_end, fp) + put_back((1 - weight) * g, right_end - 1, fp)
 
 
 differentiate("numpy.interp", x=interp_x, fp=interp_fp)

@@ -24,7 +24,9 @@ def resized(part, length, axis):
 
 def back(part, a, axis, norm, inverse):
     """The adjoint along one axis."""
-    spectrum = np.fft.fft(part, None, axis, other_norm(norm)) if inverse else np.fft.ifft(part, None, axis, other_norm(norm))
+    spectrum = (
+        np.fft.fft(part, None, axis, other_norm(norm)) if inverse else np.fft.ifft(part, None, axis, other_norm(norm))
+    )
     return resized(spectrum, np.shape(a)[axis], axis)
 
 

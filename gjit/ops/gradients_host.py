@@ -77,7 +77,9 @@ differentiate("math.fmod", x=lambda g, r, x, y: g, y=lambda g, r, x, y: -g * np.
 differentiate("math.remainder", x=lambda g, r, x, y: g, y=lambda g, r, x, y: -g * np.rint(x / y))
 differentiate("math.ldexp", x=lambda g, r, x, i: np.ldexp(g, i))
 differentiate("math.fsum", seq=lambda g, r, seq: [g] * len(seq))
-differentiate("builtin.sum", iterable=lambda g, r, iterable, start=0: [g] * len(iterable), start=lambda g, r, iterable, start=0: g)
+differentiate(
+    "builtin.sum", iterable=lambda g, r, iterable, start=0: [g] * len(iterable), start=lambda g, r, iterable, start=0: g
+)
 differentiate("builtin.float", x=lambda g, r, x=0.0: np.reshape(g, np.shape(x)))
 differentiate("builtin.complex", real=lambda g, r, real=0, imag=0: g, imag=lambda g, r, real=0, imag=0: g * -1j)
 differentiate("builtin.pow", base=lambda g, r, base, exp: g * exp * base ** (exp - 1) if exp != 0 else 0.0 * g)

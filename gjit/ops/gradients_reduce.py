@@ -253,7 +253,9 @@ def quantile_a(g, r, a, q, axis=None, out=None, overwrite_input=False, method="l
         place = share * (length - 1)
         low = int(np.floor(place))
         weight = place - low
-        found = found + at_ranks(part, a, axis, [low, min(low + 1, length - 1)], [float(1 - weight), float(weight)])
+        found = found + at_ranks(
+            part, a, axis, [low, low + 1 if low + 1 < length else low], [float(1 - weight), float(weight)]
+        )
     return found
 
 

@@ -40,7 +40,9 @@ differentiate("numpy.flip", m=lambda g, r, m, axis=None: np.flip(g, axis))
 differentiate("numpy.fliplr", m=lambda g, r, m: np.fliplr(g))
 differentiate("numpy.flipud", m=lambda g, r, m: np.flipud(g))
 differentiate("numpy.rot90", m=lambda g, r, m, k=1, axes=(0, 1): np.rot90(g, -k, axes))
-differentiate("numpy.ravel", a=lambda g, r, a, order="C": np.reshape(g, np.shape(a), order="C" if order == "K" else order))
+differentiate(
+    "numpy.ravel", a=lambda g, r, a, order="C": np.reshape(g, np.shape(a), order="C" if order == "K" else order)
+)
 differentiate("ndarray.flatten", a=lambda g, r, a, order="C": np.reshape(g, np.shape(a), order=order))
 
 
@@ -62,11 +64,8 @@ differentiate_all("numpy.atleast_1d numpy.atleast_2d numpy.atleast_3d", lambda g
 
 def each_reshaped(g, arys):
     """Each cotangent in the shape of its operand."""
-    if len(arys) == 1:
-        found = (np.reshape(g, np.shape(arys[0])),)
-    else:
-        found = tuple([np.reshape(part, np.shape(array)) for part, array in zip(g, arys, strict=True)])
-    return found
+    parts = [g] if len(arys) == 1 else g
+    return tuple([np.reshape(part, np.shape(array)) for part, array in zip(parts, arys, strict=True)])
 
 
 differentiate_all(
@@ -178,8 +177,12 @@ def pad_array(g, r, array, pad_width, mode="constant", *, constant_values=0):
 differentiate("numpy.pad", array=pad_array)
 differentiate("numpy.roll", a=lambda g, r, a, shift, axis=None: np.roll(g, np.negative(shift), axis))
 differentiate("numpy.tile", A=lambda g, r, A, reps: put_back(g, np.tile(positions(A), reps), A))  # noqa: N803
-differentiate("numpy.repeat", a=lambda g, r, a, repeats, axis=None: put_back(g, np.repeat(positions(a), repeats, axis), a))
-differentiate("numpy.delete", arr=lambda g, r, arr, obj, axis=None: put_back(g, np.delete(positions(arr), obj, axis), arr))
+differentiate(
+    "numpy.repeat", a=lambda g, r, a, repeats, axis=None: put_back(g, np.repeat(positions(a), repeats, axis), a)
+)
+differentiate(
+    "numpy.delete", arr=lambda g, r, arr, obj, axis=None: put_back(g, np.delete(positions(arr), obj, axis), arr)
+)
 differentiate("numpy.resize", a=lambda g, r, a, new_shape: put_back(g, np.resize(positions(a), new_shape), a))
 
 
@@ -374,7 +377,10 @@ def meshgrid_all(g, r, *xi, copy=True, sparse=False, indexing="xy"):
 
 
 differentiate_all("numpy.meshgrid", meshgrid_all)
-differentiate("numpy.array", object=lambda g, r, object, dtype=None, copy=True, order="K", subok=False, ndmin=0: array_object(g, object))
+differentiate(
+    "numpy.array",
+    object=lambda g, r, object, dtype=None, copy=True, order="K", subok=False, ndmin=0: array_object(g, object),
+)
 
 
 def array_object(g, object):
@@ -390,9 +396,7 @@ differentiate(
 differentiate("numpy.copy", a=lambda g, r, a, order="K", subok=False: g)
 differentiate("ndarray.copy", a=lambda g, r, a, order="C": g)
 differentiate("numpy.float16 numpy.float32 numpy.float64 numpy.complex64 numpy.complex128", x=lambda g, r, x=0: g)
-zero(
-    "numpy.bool numpy.int8 numpy.int16 numpy.int32 numpy.int64 numpy.uint8 numpy.uint16 numpy.uint32 numpy.uint64"
-)
+zero("numpy.bool numpy.int8 numpy.int16 numpy.int32 numpy.int64 numpy.uint8 numpy.uint16 numpy.uint32 numpy.uint64")
 refuse("numpy.arange numpy.logspace numpy.geomspace", "write it with `numpy.linspace`")
 refuse("numpy.fromfunction", "call the function on `numpy.indices`")
 refuse("ndarray.view ndarray.byteswap", "it reads the bytes as something else")

@@ -65,7 +65,12 @@ CALLS = {
     "sinc": (lambda x: np.sinc(x), A),
     "where": (lambda x, y: np.where(x > 0.5, x * y, y * y), A, ROW),
     "clip": (lambda x: np.clip(x, -0.5, 1.0) * x, A),
-    "clip bounds": (lambda x, lo, hi: np.clip(x, lo, hi) * x, A, np.array([-0.5, 0.5, -1.0]), np.array([1.0, 1.1, 0.6])),
+    "clip bounds": (
+        lambda x, lo, hi: np.clip(x, lo, hi) * x,
+        A,
+        np.array([-0.5, 0.5, -1.0]),
+        np.array([1.0, 1.1, 0.6]),
+    ),
     "clip method": (lambda x: x.clip(-0.5, 1.0) * x, A),
     "nan_to_num": (lambda x: np.nan_to_num(x) * x, A),
     "select": (lambda x: np.select([x > 1, x > 0], [x * x, x * 3], 0.0), A),
@@ -93,7 +98,7 @@ CALLS = {
     "ptp": (lambda x: np.ptp(x, axis=0) * np.ptp(x), A),
     "prod": (lambda x: x.prod() * np.prod(x, axis=0) + np.prod(x, axis=1, keepdims=True).sum(), A),
     "prod with zeros": (lambda x: np.prod(x, axis=1), np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 4.0]])),
-    "cumsum": (lambda x: np.cumsum(x * x) .sum() + np.cumsum(x, axis=0) * x.cumsum(axis=1), A),
+    "cumsum": (lambda x: np.cumsum(x * x).sum() + np.cumsum(x, axis=0) * x.cumsum(axis=1), A),
     "cumprod": (lambda x: np.cumprod(x, axis=1) + np.cumprod(x).reshape(2, 3), A),
     "cumulative_sum": (lambda x: np.cumulative_sum(x * x, axis=1, include_initial=True), A),
     "average": (lambda x, w: np.average(x * x, axis=1, weights=w), A, np.array([0.2, 0.5, 0.9])),
@@ -108,7 +113,10 @@ CALLS = {
     # shapes
     "reshape": (lambda x: np.reshape(x, (3, 2)) @ x.reshape(2, -1) + x.ravel()[0] * x.flatten()[1], A),
     "transpose": (lambda x: np.transpose(x, (2, 0, 1)) * x.transpose(2, 0, 1) + x.T.sum(), CUBE),
-    "swaps": (lambda x: np.swapaxes(x, 0, 2) * np.moveaxis(x, 0, -1).transpose(1, 0, 2) + np.rollaxis(x, 2).sum(), CUBE),
+    "swaps": (
+        lambda x: np.swapaxes(x, 0, 2) * np.moveaxis(x, 0, -1).transpose(1, 0, 2) + np.rollaxis(x, 2).sum(),
+        CUBE,
+    ),
     "squeeze": (lambda x: np.squeeze(x[None] * x[None], 0) + np.expand_dims(x, (0, 3)).sum(), A),
     "broadcast_to": (lambda x: np.broadcast_to(x, (2, 3)) * x, ROW),
     "broadcast_arrays": (lambda x, y: np.broadcast_arrays(x, y)[0] * np.broadcast_arrays(x, y)[1], COLUMN, ROW),
@@ -118,7 +126,7 @@ CALLS = {
     "concatenate": (lambda x, y: np.concatenate((x * y, y), axis=0) * 2, A, ROW),
     "concatenate flat": (lambda x, y: np.concatenate([x * x, y], axis=None) ** 2, A, ROW),
     "stack": (lambda x, y: np.stack([x, y * x], axis=1) ** 2, V, V + 1),
-    "stacks": (lambda x, y: np.hstack((x, y)) @ np.vstack((x, y)).sum() + np.dstack((x, y)).sum(), V, V * 2),
+    "stacks": (lambda x, y: np.hstack((x, y)) * np.vstack((x, y)).sum() + np.dstack((x, y)).sum(), V, V * 2),
     "column_stack": (lambda x, y: np.column_stack((x * x, y)), V, np.ones((3, 2))),
     "append": (lambda x, y: np.append(x, y * y) ** 2, V, V),
     "split": (lambda x: np.split(x * x, 3, axis=1)[0] * np.split(x, [1], axis=1)[1].sum(), A),
@@ -159,7 +167,7 @@ CALLS = {
     "matvec": (lambda x, y: np.matvec(x, y) + np.vecmat(y, M).sum(), M, V),
     "inner": (lambda x, y: np.inner(x, y) * np.vdot(x, x), A, A * 2),
     "vdot complex": (lambda x, y: np.vdot(x, y) * np.dot(x, y), Z, W),
-    "outer": (lambda x, y: np.outer(x * x, y) , V, V[:2]),
+    "outer": (lambda x, y: np.outer(x * x, y), V, V[:2]),
     "kron": (lambda x, y: np.kron(x, y), A, COLUMN),
     "tensordot": (lambda x, y: np.tensordot(x, y, axes=([1, 0], [0, 1])), CUBE, np.ones((3, 2)) * 0.7),
     "tensordot count": (lambda x, y: np.tensordot(x, y, 1), A, M),
@@ -220,7 +228,11 @@ NO_DATA = {Kind.CONTROL, Kind.CONTAINER}
 def test_every_row_says_what_its_derivative_is():
     open_ends = [name for name, row in table.rows.items() if gradient_of(row) is None and row.kind not in NO_DATA]
     assert {name for name in open_ends if name.startswith(("numpy.", "ndarray.", "operator.", "math.", "cmath."))} == {
-        "ndarray.transpose", "ndarray.fill", "ndarray.sort", "numpy.copyto", "numpy.putmask",  # rewritten before
+        "ndarray.transpose",
+        "ndarray.fill",
+        "ndarray.sort",
+        "numpy.copyto",
+        "numpy.putmask",  # rewritten before
     }
 
 

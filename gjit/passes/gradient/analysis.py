@@ -17,11 +17,23 @@ from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.kinds import CONTAINERS, is_inert, is_memory, is_numeric
 from gjit.passes.gradient.own_ops import OWN_OPS, OwnOp
 
-_SILENT = frozenset({"builtin.len", "builtin.isinstance", "builtin.range", "builtin.print", "format", "join", "builtin.id"})
+_SILENT = frozenset(
+    {"builtin.len", "builtin.isinstance", "builtin.range", "builtin.print", "format", "join", "builtin.id"}
+)
 
 _SILENT_LIBRARY = frozenset(
     f"numpy.{name}"
-    for name in ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "result_type", "can_cast", "min_scalar_type")
+    for name in (
+        "shape",
+        "ndim",
+        "size",
+        "iscomplexobj",
+        "isrealobj",
+        "isscalar",
+        "result_type",
+        "can_cast",
+        "min_scalar_type",
+    )
 ) | {"numpy.may_share_memory", "numpy.shares_memory", "numpy.broadcast_shapes", "numpy.promote_types"}
 
 
@@ -168,7 +180,7 @@ class Analysis:
             self._edges += [(node.inputs[index], target) for index in own.sources]
 
     def _item(self, node: Node) -> None:
-        owner, index = node.inputs
+        owner = node.inputs[0]
         if item_is_view(node):
             self._flow(owner, node.result)
         self._edges.append((owner, node.result))

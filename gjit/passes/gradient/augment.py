@@ -1,7 +1,7 @@
 """The forward and the reverse of one typed graph.
 
 The forward is a copy of the graph that carries shadows beside values and puts on a tape what the reverse reads. The
-reverse takes the tape apart, record by record. A *segment* is a run of nodes without blocks; its reverse is straight-line
+reverse takes the tape apart, record by record. A *segment* is a run of nodes without blocks; its reverse is plain
 code, in which values that live in the segment alone have their cotangents as plain values (`local`), and all others
 have theirs in shadows. So the order of control flow is the order of the tape, and aliasing, writes and containers are
 mirrored by the shadows rather than analysed.
@@ -94,7 +94,7 @@ class Augmentation:
         return arguments
 
     def is_mirrored(self, node: Node) -> bool:
-        """Whether the result of a numeric node is a view of memory that may be written, so that its shadow is one too."""
+        """Whether the result of a numeric node is a view of memory that may be written: its shadow is one too."""
         if node.op in _READ_ONLY or self.analysis.written_by(node.result) is None or any(map(is_memory, written(node))):
             return False
         return any(map(is_memory, viewed(node)))
@@ -120,7 +120,9 @@ class Augmentation:
         return all(places.get(user) == segment and _reads_data(user, value) for user in users)
 
 
-_READ_ONLY = frozenset({"numpy.broadcast_to", "numpy.broadcast_arrays", "numpy.diagonal", "numpy.diag", "gradient.unfit"})
+_READ_ONLY = frozenset(
+    {"numpy.broadcast_to", "numpy.broadcast_arrays", "numpy.diagonal", "numpy.diag", "gradient.unfit"}
+)
 """Views that nothing is written through; several of their elements may be one."""
 
 

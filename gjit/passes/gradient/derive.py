@@ -73,7 +73,7 @@ class _Whole:
         self.builder = Builder(self.graph)
         self.builder.span = typed.span
         self.arguments = self.graph.block.parameters[: len(parameters)]
-        self.positions: list[int] = list(attributes["arguments"])  # type: ignore[call-overload]
+        self.positions: list[int] = list(attributes["arguments"])
 
     def build(self) -> Graph:
         is_straight = not any(node.blocks for node in self.typed.block) and self.typed.block.terminator.op == "return"

@@ -11,7 +11,7 @@ from gjit.passes.gradient.analysis import carried_parameters, viewed, written
 from gjit.passes.gradient.augment import Augmentation, Derived, Segment
 from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
 from gjit.passes.gradient.pointers import shadow_pointers
-from gjit.passes.gradient.records import Record, ReverseGraph
+from gjit.passes.gradient.records import ReverseGraph
 from gjit.passes.gradient.reverse import reverse_segment
 
 
@@ -51,7 +51,7 @@ class Forward:
     def close_segment(self) -> None:
         """Write the reverse of the nodes so far, and put the record that it reads on the tape."""
         segment, self.segment = self.segment, Segment()
-        if self.reverse is None or not segment.nodes:
+        if self.reverse is None or self.tape is None or not segment.nodes:
             return
         number, block, record = self.reverse.segment()
         reverse_segment(self.state, segment, Builder(self.reverse.graph, block), record)
@@ -253,5 +253,7 @@ def refuse_argument(graph: Graph, target: Value, node: Node) -> None:
     if target.producer is graph.block:
         name = f"{target.name!r} " if target.name else ""
         raise UnsupportedError(
-            f"the argument {name}is written, which a differentiated function may not do", node.span, hint="copy it first"
+            f"the argument {name}is written, which a differentiated function may not do",
+            node.span,
+            hint="copy it first",
         )

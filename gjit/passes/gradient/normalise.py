@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ir.types import INT, ArrayType, TupleType
-from gjit.ops.arguments import bind
+from gjit.ir.types import INT, UNKNOWN, ArrayType, DictType, ListType, TupleType
 from gjit.ops import table
+from gjit.ops.arguments import bind
+from gjit.passes.methods import method_row
 
 _ATTRIBUTES = {"T": "numpy.transpose", "mT": "numpy.matrix_transpose", "real": "numpy.real", "imag": "numpy.imag"}
 
@@ -42,16 +43,16 @@ def _attribute(graph: Graph, node: Node) -> None:
         node.op, node.attributes = op, {}
 
 
-def _transpose(graph: Graph, node: Node) -> None:
-    """`x.transpose(1, 0)` is `numpy.transpose(x, (1, 0))`."""
-    owner, *axes = node.inputs
-    if len(axes) > 1:
-        builder = _before(graph, node)
-        group = builder.add("tuple", axes)
-        group.type = TupleType((INT,) * len(axes))
-        node.labels = ()
-        node.set_inputs([owner, group])
-    node.op = "numpy.transpose"
+def _variadic(graph: Graph, node: Node) -> None:
+    """`x.transpose(1, 0)` is `numpy.transpose(x, (1, 0))`, and so with `reshape`."""
+    owner, *extents = node.positional()
+    if len(extents) > 1:
+        group = _before(graph, node).add("tuple", extents)
+        group.type = TupleType((INT,) * len(extents))
+        named = [(value, label) for value, label in zip(node.inputs, node.labels, strict=False) if label]
+        node.labels = ("", "", *(label for _, label in named)) if named else ()
+        node.set_inputs([owner, group, *(value for value, _ in named)])
+    node.op = "numpy" + node.op.removeprefix("ndarray")
 
 
 def _store_all(graph: Graph, node: Node, value: Value) -> None:
@@ -117,9 +118,93 @@ def _for(graph: Graph, node: Node) -> None:
     body.parameters[0] = index
 
 
+def _comprehension(graph: Graph, node: Node) -> None:
+    """`[f(x) for x in xs]` is a loop that appends; a generator is made at once."""
+    kind = node.attributes["kind"]
+    if kind not in ("list", "generator", "dict"):
+        return
+    builder = _before(graph, node)
+    made = builder.add("dict" if kind == "dict" else "list", [])
+    made.type = DictType(UNKNOWN, UNKNOWN) if kind == "dict" else ListType(UNKNOWN)
+    loop = builder.node("for", [node.inputs[0]], results=0)
+    _clause(loop, node.blocks[0], made)
+    node.replace_with([made])
+
+
+def _clause(loop: Node, clause: Block, made: Value) -> None:
+    """Move the nodes of a clause into the body of a loop."""
+    body = _moved(loop, clause)
+    _finish(loop, body, clause, made, "continue")
+    otherwise = loop.add_block()
+    otherwise.terminate(Node("yield", [], results=0, span=loop.span))
+
+
+def _moved(owner: Node, clause: Block) -> Block:
+    """A block of `owner` with the parameters and nodes of a clause."""
+    body = owner.add_block()
+    body.parameters = clause.parameters
+    for value in body.parameters:
+        value.producer = body
+    for inner in list(clause):
+        clause.detach(inner)
+        body.append(inner)
+    clause.parameters = []
+    return body
+
+
+def _finish(owner: Node, body: Block, clause: Block, made: Value, end: str) -> None:
+    """What the innermost clause does with its element, or the loop or test around the next clause."""
+    last = body.last
+    if last is not None and last.op in ("comprehension.for", "comprehension.if"):
+        inner = last.blocks.pop()
+        last.op = "for" if last.op == "comprehension.for" else "if"
+        nested = _moved(last, inner)
+        _finish(last, nested, inner, made, "continue" if last.op == "for" else "yield")
+        last.add_block().terminate(Node("yield", [], results=0, span=last.span))
+    else:
+        _keep(body, clause.terminator, made)
+    clause.terminator.set_inputs(())
+    body.terminate(Node(end, [], results=0, span=owner.span))
+
+
+def _keep(body: Block, terminator: Node, made: Value) -> None:
+    span = terminator.span
+    if len(terminator.inputs) == 2:
+        body.append(Node("setitem", [made, *terminator.inputs], results=0, span=span))
+        return
+    append = body.append(Node("getattr", [made], attributes={"name": "append"}, span=span))
+    body.append(Node("call", [append.result, terminator.inputs[0]], span=span))
+
+
+def _call(graph: Graph, node: Node) -> None:
+    """A call of what is a method of arrays, on a value of which nothing is known: it has to be an array."""
+    lookup = node.inputs[0].producer
+    if not isinstance(lookup, Node) or lookup.op != "getattr" or lookup.inputs[0].type != UNKNOWN:
+        return
+    row = method_row(str(lookup.attributes["name"]))
+    if row is None or is_module(lookup.inputs[0]):
+        return
+    checked = _before(graph, node).add("gradient.array", [lookup.inputs[0]])
+    node.op = row.name
+    node.set_inputs([checked, *node.inputs[1:]])
+    if not lookup.result.uses:
+        lookup.remove()
+    rule = _RULES.get(node.op)
+    if rule is not None:
+        rule(graph, node)
+
+
+def is_module(value: Value) -> bool:
+    """Whether the value is a captured object, which may have methods of any name."""
+    return isinstance(value.producer, Node) and value.producer.op == "capture"
+
+
 _RULES = {
+    "call": _call,
+    "comprehension": _comprehension,
     "getattr": _attribute,
-    "ndarray.transpose": _transpose,
+    "ndarray.transpose": _variadic,
+    "ndarray.reshape": _variadic,
     "ndarray.fill": _fill,
     "numpy.copyto": _copyto,
     "numpy.putmask": _putmask,

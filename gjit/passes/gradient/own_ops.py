@@ -30,6 +30,7 @@ OWN_OPS = {
     "gradient.saved": OwnOp(flows=(0,)),
     "gradient.finished": OwnOp(flows=(1,)),
     "gradient.cotangent": OwnOp(links=(0,), flows=(0,)),
+    "gradient.array": OwnOp(links=(0,), flows=(0,)),
     "gradient.assume": OwnOp(links=(0,), flows=(0,)),
     "gradient.accumulate": OwnOp(written=0, sources=(1,)),
     "gradient.accumulate_copied": OwnOp(written=0, sources=(1,)),
@@ -43,6 +44,7 @@ OWN_OPS = {
     "gradient.item": OwnOp(links=(1,), flows=(1,)),
     "gradient.attribute": OwnOp(links=(1,), flows=(1,)),
     "gradient.parts": OwnOp(links=(1,), flows=(1,)),
+    "gradient.items": OwnOp(links=(1,), flows=(1,)),
     "gradient.pairs": OwnOp(links=(0, 1), flows=(0, 1)),
     "gradient.item_reverse": OwnOp(written=1, sources=(3,)),
 }
@@ -51,6 +53,7 @@ MIRRORED = {
     "gradient.item": (1,),
     "gradient.attribute": (1,),
     "gradient.parts": (1,),
+    "gradient.items": (1,),
     "gradient.pairs": (0, 1),
     "gradient.set_item": (1, 4),
     "gradient.set_attribute": (0, 2),

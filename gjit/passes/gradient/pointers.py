@@ -1,4 +1,4 @@
-"""Shadows of what is no arithmetic: containers, items, attributes, tapes. They mirror the values and need no reverse."""
+"""Shadows of what is no arithmetic: containers, items, attributes, tapes. They mirror the values, with no reverse."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import DictType, ListType, SetType, TupleType
 from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.augment import Augmentation
-from gjit.passes.gradient.kinds import has_static_shadow, is_array
+from gjit.passes.gradient.kinds import CONTAINERS, has_static_shadow, is_array, is_inert
 from gjit.passes.gradient.own_ops import MIRRORED
 
 
@@ -25,6 +25,11 @@ def shadow_or_value(state: Augmentation, value: Value) -> Value:
     return state.shadow(value) if state.is_active(value) else state.value(value)
 
 
+def is_container(value: Value) -> bool:
+    """Whether the value is a list, tuple, set or dict."""
+    return isinstance(value.type, CONTAINERS)
+
+
 def _display(state: Augmentation, node: Node) -> None:
     inputs = []
     for index, value in enumerate(node.inputs):
@@ -35,7 +40,7 @@ def _display(state: Augmentation, node: Node) -> None:
 
 
 def _part(state: Augmentation, value: Value) -> Value:
-    return state.shadow(value) if state.is_active(value) else Constant(None)
+    return state.shadow(value) if state.is_active(value) or has_static_shadow(value.type) else Constant(None)
 
 
 def _is_key(node: Node, index: int) -> bool:
@@ -116,6 +121,34 @@ def _inert_argument(state: Augmentation, lookup: Node, value: Value) -> Value:
     return Constant(None) if is_element else state.value(value)
 
 
+def _zip(state: Augmentation, node: Node) -> None:
+    """`zip` and `enumerate` of the shadows of the items."""
+    inputs = []
+    for index, value in enumerate(node.inputs):
+        is_items = node.label(index) == "" and (node.op == "builtin.zip" or index == 0)
+        if is_items:
+            inputs.append(state.builder.add("gradient.items", [state.value(value), _part(state, value)]))
+        elif node.op == "builtin.enumerate":
+            inputs.append(state.value(value))
+    state.shadows[node.result] = state.builder.add(node.op, inputs)
+
+
+def _collect(state: Augmentation, node: Node) -> None:
+    """`list`, `tuple` and `reversed` of the shadows of the items."""
+    if not node.inputs or not state.is_active(node.result):
+        return
+    parts = state.builder.add("gradient.parts", [state.value(node.inputs[0]), state.shadow(node.inputs[0])])
+    state.shadows[node.result] = state.builder.add(node.op, [parts])
+
+
+def _joined(state: Augmentation, node: Node) -> None:
+    """Operators on lists and tuples."""
+    if not state.is_active(node.result):
+        return
+    inputs = [state.value(v) if is_inert(v.type) and not is_container(v) else state.shadow(v) for v in node.inputs]
+    state.shadows[node.result] = state.builder.add(node.op, inputs)
+
+
 def _push(state: Augmentation, node: Node) -> None:
     tape, number, *values = node.inputs
     inputs = [state.shadow(tape), state.value(number), *(_part(state, value) for value in values)]
@@ -155,10 +188,20 @@ _RULES = {
     "setitem": _setitem,
     "getattr": _getattr,
     "setattr": _setattr,
+    "builtin.zip": _zip,
+    "builtin.enumerate": _zip,
+    "builtin.list": _collect,
+    "builtin.tuple": _collect,
+    "builtin.reversed": _collect,
+    "operator.add": _joined,
+    "operator.iadd": _joined,
+    "operator.mul": _joined,
+    "operator.imul": _joined,
     "call": _call,
     "gradient.push": _push,
     "gradient.pop": _pop,
     "gradient.assume": _same,
+    "gradient.array": _same,
     "gradient.zeros": _fresh,
     "gradient.saved": _fresh,
     "gradient.take": _fresh,

@@ -12,7 +12,15 @@ from gjit.ops.gradients import Gradient, Standing, row_gradient
 from gjit.ops.rules_index import index_shape, item_is_view
 from gjit.passes.gradient.analysis import written
 from gjit.passes.gradient.augment import Augmentation, Segment
-from gjit.passes.gradient.kinds import has_static_shadow, is_array, is_memory, is_number, is_numeric, is_real
+from gjit.passes.gradient.kinds import (
+    CONTAINERS,
+    has_static_shadow,
+    is_array,
+    is_memory,
+    is_number,
+    is_numeric,
+    is_real,
+)
 from gjit.passes.gradient.records import Record
 from gjit.passes.gradient.rules import bind_rule, insert
 
@@ -31,8 +39,8 @@ class Reverse:
     def __init__(self, state: Augmentation, segment: Segment, builder: Builder, record: Record):
         self.state, self.builder, self.record = state, builder, record
         self.cotangents = segment.cotangents
-        self._copy: Node | None = None
-        self._groups: dict[Value, list[Value]] = {}  # arguments of a variadic parameter of a rule
+        self._copy: Node
+        self._groups: dict[Value, list[tuple[Value, str]]] = {}  # arguments of a variadic parameter of a rule
         self._owned: dict[Value, Value] = {}  # cotangents that are arrays of this reverse alone
         self._saved: dict[tuple[Node, Value], Value] = {}
 
@@ -53,7 +61,9 @@ class Reverse:
         if isinstance(value, Constant):
             return Constant(value.value)
         if value in self._groups:
-            return self.builder.add("tuple", [self.primal(each) for each in self._groups[value]])
+            group = self._groups[value]
+            labels = tuple(label for _, label in group)
+            return self.builder.add("tuple", [self.primal(each) for each, _ in group], labels=labels)
         found = self.state.value(value)
         if self.state.analysis.written_by(value) is not None:
             found = self._snapshot(value, found)
@@ -144,16 +154,19 @@ class Reverse:
         """One rule for all positional inputs: the last of its parameters takes a tuple of them."""
         named = [p.name for p in gradient.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         rest = next(p.name for p in gradient.parameters if p.kind is p.VAR_POSITIONAL)
-        positional = node.positional()
-        arguments = dict(zip(named, positional, strict=False))
-        others = positional[len(named) :]
-        arguments[rest] = Value(TupleType(tuple(value.type for value in others)))
-        arguments.update({label[:-1]: v for label, v in zip(node.labels, node.inputs, strict=False) if label})
-        self._groups[arguments[rest]] = others
+        labels = node.labels or ("",) * len(node.inputs)
+        positional = [(v, label) for v, label in zip(node.inputs, labels, strict=True) if label in ("", "*")]
+        arguments = {name: value for name, (value, _) in zip(named, positional, strict=False)}
+        group = positional[len(named) :]
+        is_known = all(label == "" for _, label in group)
+        arguments[rest] = Value(TupleType(tuple(value.type for value, _ in group) if is_known else None))
+        arguments.update({label[:-1]: v for v, label in zip(node.inputs, labels, strict=True) if label.endswith("=")})
+        self._groups[arguments[rest]] = group
         parts = self._instance(gradient.rules["*"], node, cotangent, arguments)
-        for index, value in enumerate(positional):
+        for index, (value, label) in enumerate(positional):
             if self.state.is_active(value):
-                part = self.builder.add("getitem", [parts, Constant(index)])
+                place = Constant(slice(index, None) if label == "*" else index)
+                part = self.builder.add("getitem", [parts, place])
                 if is_real(value.type) and not is_real(node.result.type):
                     part = self.fitted(part, value, node.result.type)
                 self.add(value, part)
@@ -197,7 +210,7 @@ class Reverse:
         if not self.state.is_active(node.result) or not self.state.is_active(owner):
             return
         if not is_array(owner.type):
-            if self.has_shadow(owner) and not isinstance(index, Constant):
+            if self.has_shadow(owner) and self.has_shadow(node.result) and not isinstance(owner.type, CONTAINERS):
                 inputs = [self.primal(owner), self.shadow(owner), self.primal(index), self.shadow(node.result)]
                 self.builder.add("gradient.item_reverse", inputs)
             return
