@@ -30,7 +30,9 @@ def _differentiate(
     builder: Builder, values: list[Value], name: str, request: Request, mode: str, **changes: object
 ) -> Value:
     attributes = {"arguments": request.positions, "single": request.single, "has_aux": request.has_aux, **changes}
-    return builder.add("differentiate", values, function=name, mode=mode, **attributes)
+    node = builder.node("differentiate", values)
+    node.attributes = {"function": name, "mode": mode, **attributes}
+    return node.result
 
 
 def plain(entry: Graph, name: str, request: Request) -> None:

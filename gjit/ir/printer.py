@@ -49,7 +49,7 @@ def print_graph(graph: Graph, *, spans: bool = True) -> str:
 
 
 def called_graphs(graph: Graph) -> list[tuple[Graph, str | None]]:
-    """The graph and all that it reaches through `invoke` or `differentiate`, with their names in `functions`, in order of first call."""
+    """The graph and all that it calls or differentiates, with their names in `functions`, in order of first use."""
     keys = {id(called): key for key, called in graph.functions.items()}
     found = {id(graph): graph}
     queue = [graph]

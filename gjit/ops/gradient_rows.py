@@ -1,6 +1,6 @@
 """The ops that gradient graphs are made of, besides those of NumPy.
 
-The *shadow* of a value is where its cotangent is added up: for an array (or a number) an array of its dtype and shape, for
+The *shadow* of a value is where its cotangent is added up: for an array or number an array of its dtype and shape, for
 a container or object the same container with shadows in it, and None for what has no derivative. A *tape* is a list of
 records: tuples of the number of a segment and of what its reverse needs.
 """
@@ -15,6 +15,7 @@ from gjit.errors import InternalError
 from gjit.ir.graph import Node
 from gjit.ir.parser import parse_type
 from gjit.ir.types import COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
+from gjit.ops import names
 from gjit.ops.gradient_containers import finished_container, paired, shadow_of_container, stacked_container
 from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 
@@ -147,8 +148,8 @@ def einsum_parts(subscripts: str, operands: tuple, index: int) -> tuple[str, tup
     """The sum that is the adjoint of `einsum` for one operand.
 
     Returns:
-        The subscripts for the cotangent and the other operands; the shape of that sum with an extent of one for each axis
-        that was summed away; and where an axis is repeated, the mask of the diagonal.
+        The subscripts for the cotangent and the other operands; the shape of that sum with an extent of one for each
+        axis that was summed away; and where an axis is repeated, the mask of the diagonal.
     """
     terms, result = _einsum_terms(subscripts, operands)
     own = terms[index]
@@ -251,6 +252,8 @@ def count(value: Any) -> int:
 
 def unit(value: Any, index: int) -> Any:
     """One for an element of a result, zero for all others."""
+    if type(value) is float:
+        return 1.0
     found = np.zeros_like(value)
     found.reshape(-1)[index] = 1
     return found if isinstance(value, np.ndarray) else found[()]
@@ -343,28 +346,30 @@ def _finished_types(node: Node) -> list[Type]:
 
 
 def _fit_types(node: Node) -> list[Type]:
-    value, like = (each.type for each in node.inputs)
+    value, like = node.inputs[0].type, node.inputs[1].type
     known = isinstance(value, ArrayType) and isinstance(like, ArrayType) and value.rank and like.rank
     known = known and value.dtype is not None and like.dtype is not None
-    if not known or (value.dtype.kind == "c" and like.dtype.kind != "c"):
+    if not known or value.dtype.kind not in "fc" or (value.dtype.kind == "c" and like.dtype.kind != "c"):
         return [UNKNOWN]
     return [ArrayType(value.dtype, like.rank)]
 
 
 def _unfit_types(node: Node) -> list[Type]:
-    value, like = (each.type for each in node.inputs)
+    value, like = node.inputs[0].type, node.inputs[1].type
     dtype = getattr(value, "dtype", None)
     rank = like.rank if isinstance(like, ArrayType) else None
     return [UNKNOWN if dtype is None or rank is None else ArrayType(dtype, rank)]
 
 
 def _assumed(node: Node) -> list[Type]:
-    return [parse_type(str(node.attributes["type"]))]
+    text = node.attributes.get("type")
+    return [node.inputs[0].type if text is None else parse_type(str(text))]
 
 
 def add_row(function, types=None, effects=OPAQUE, **rest) -> None:
     """Add the row of a helper under its own name."""
     name = f"gradient.{function.__name__}"
+    names.give_name(name, function)
     table.add(Op(name=name, kind=Kind.LIBRARY, function=function, types=types, effects=effects, **rest))
 
 
@@ -386,12 +391,12 @@ add_row(one, lambda node: [node.inputs[0].type], FRESH)
 add_row(cotangent, lambda node: [node.inputs[0].type], FRESH, views=(0,))
 add_row(null, _finished_types, FRESH)
 add_row(count, lambda node: [INT], FRESH)
-add_row(unit, lambda node: [node.inputs[0].type], FRESH)
+add_row(unit, _finished_types, FRESH)
 add_row(stacked, effects=FRESH)
 add_row(leaf, _shadow_types, FRESH)
 add_row(finished, _finished_types, FRESH)
 add_row(array, lambda node: [node.inputs[0].type], Effect.RAISES, views=(0,))
 add_row(push, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,))
 add_row(pop, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,), views=(0,))
-add_row(assume, _assumed, Effect.NONE, views=(0,))
+add_row(assume, _assumed, Effect.RAISES, views=(0,))
 add_row(saved, lambda node: [node.inputs[0].type], FRESH)

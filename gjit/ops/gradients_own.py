@@ -14,6 +14,6 @@ differentiate("gradient.cotangent", given=lambda g, r, given, result: g)
 differentiate("gradient.put_back", cotangent=lambda g, r, cotangent, index, like: np.take(np.ravel(g), index))
 differentiate(
     "gradient.stacked",
-    rows=lambda g, r, rows, value, like: [row for row in np.reshape(g, (len(rows), *np.shape(like)))],
+    rows=lambda g, r, rows, value, like: list(np.reshape(g, (len(rows), *np.shape(like)))),
 )
 zero("gradient.einsum_parts")

@@ -41,6 +41,12 @@ _named: dict[int, tuple[object, str]] = {}  # holds the objects, so that an id s
 _scanned: set[str] = set()
 
 
+def give_name(name: str, value: object) -> None:
+    """Let a graph hold a function of gjit's own under this name."""
+    _SINGLE[name] = value
+    _named[id(value)] = value, name
+
+
 def name_of(value: object) -> str | None:
     """The name of a function or class of the closed set, or None.
 

@@ -1,6 +1,6 @@
 """Which values a gradient passes through, which share memory, and which memory is written.
 
-Values that may share memory, hold one another or be the same object form one class; a class is written where any node may
+Values that may share memory, hold one another or be the same object form one class; a class is written where a node may
 write the data of an array in it. Numbers are immutable and stand alone. All answers err on the safe side.
 """
 
