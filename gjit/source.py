@@ -62,7 +62,7 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     """
     code = function.__code__
     for tree in _trees(function):
-        found = [node for node in ast.walk(tree) if _matches(node, code)]
+        found = [node for node in _definitions(tree) if _matches(node, code)]
         if len(found) > 1 or code.co_filename == _PROMPT:
             exact = [node for node in found if _same_code(node, code, tree)]
             found = exact if exact or code.co_filename == _PROMPT else found
@@ -88,6 +88,15 @@ def has_source(function: types.FunctionType) -> bool:
     except (OSError, TypeError, SyntaxError):
         return False
     return True
+
+
+def _definitions(tree: ast.Module) -> list[ast.AST]:
+    """Every function and lambda of a file, found once."""
+    found = getattr(tree, "gjit_definitions", None)
+    if found is None:
+        found = [node for node in ast.walk(tree) if isinstance(node, Definition)]
+        tree.gjit_definitions = found  # type: ignore[attr-defined]
+    return found
 
 
 _parsed: dict[str, tuple[str, ast.Module]] = {}

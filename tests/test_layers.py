@@ -21,10 +21,9 @@ LAYERS = (
     ("marks",),
     ("module", "report"),
     ("compiled",),
-    ("api",),
+    ("api", "saving"),
     ("derivative_graphs",),
     ("gradients",),
-    ("api", "saving"),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names
     ("cli", "demo", "timing", "__main__"),
