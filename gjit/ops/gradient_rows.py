@@ -57,6 +57,8 @@ def fit(cotangent: Any, like: Any) -> Any:
 
 def unfit(cotangent: Any, like: Any) -> Any:
     """The adjoint of `fit`: a cotangent broadcast to the shape of what was summed."""
+    if like is None or cotangent is None:
+        return None
     if isinstance(like, list | tuple):
         return [None if part is None else unfit(part, each) for part, each in zip(cotangent, like, strict=True)]
     return np.broadcast_to(cotangent, np.shape(like))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
+from gjit.capture.resolve import is_immutable
 from gjit.capture.script import capture_function
 from gjit.ir.graph import Graph, Node
 from gjit.ir.linking import Linker
 from gjit.ir.types import Type
 from gjit.ops import table
+from gjit.ops.arguments import NOT_CONSTANT
 from gjit.ops.gradients import Rule
 from gjit.passes import pipelines
 from gjit.passes.gradient.analysis import Analysis
@@ -31,10 +33,11 @@ class Derivatives:
     Args:
         captured: the graphs of the program, by name; gets the new ones.
         typed: gives a typed copy of a graph.
+        owners: the functions that have the defaults.
     """
 
-    def __init__(self, captured: dict[str, Graph], typed: Typed):
-        self._captured, self._typed = captured, typed
+    def __init__(self, captured: dict[str, Graph], typed: Typed, owners: Mapping[str, types.FunctionType | None]):
+        self._captured, self._typed, self._owners = captured, typed, owners
         self._linker = Linker(captured, set())
         self._derived: dict[tuple, Derived] = {}
         self._whole: dict[tuple, str] = {}
@@ -81,6 +84,12 @@ class Derivatives:
             graphs = derive(typed, list(active), self, analysis, names, is_entry=is_entry)
             self._captured.update(zip(names, graphs, strict=True))
         return self._derived[key]
+
+    def default(self, name: str, parameter: str) -> object:
+        """The default of a parameter, where it is a number or the like; NOT_CONSTANT otherwise."""
+        owner = self._owners.get(name)
+        found = None if owner is None else inspect.signature(owner).parameters.get(parameter)
+        return found.default if found is not None and is_immutable(found.default) else NOT_CONSTANT
 
     def writes(self, name: str) -> bool:
         """Whether a function, or one that it calls, may write memory that it is given."""

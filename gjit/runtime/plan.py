@@ -81,7 +81,7 @@ def build_plan(
 ) -> Plan:
     """The plan for calls of the graph `entry` with arguments of these types."""
     graph = program.functions[entry]
-    variants = Variants.build(program.functions, entry, types)
+    variants = Variants.build(program.functions, entry, types, program.owners)
     formed = 0
     for each in variants.graphs.values():
         with blame("form_regions", each):

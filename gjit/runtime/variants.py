@@ -3,7 +3,9 @@ that it is called with."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import FunctionType
 
 from gjit.ir.blame import blame
 from gjit.ir.graph import Graph, Node
@@ -26,13 +28,19 @@ class Variants:
     origins: dict[str, str] = field(default_factory=dict)
     _names: dict[tuple[str, tuple[Type, ...]], str] = field(default_factory=dict)
     _returned: Returned = field(default_factory=dict)
+    owners: Mapping[str, FunctionType | None] = field(default_factory=dict)
     _derivatives: Derivatives | None = None
     _waiting: list[tuple[str, str, tuple[Type, ...]]] = field(default_factory=list)
 
     @staticmethod
-    def build(captured: dict[str, Graph], entry: str, types: list[Type]) -> Variants:
-        """All variants that a call of `entry` with these types can reach."""
-        variants = Variants(dict(captured))
+    def build(
+        captured: dict[str, Graph],
+        entry: str,
+        types: list[Type],
+        owners: Mapping[str, FunctionType | None] | None = None,
+    ) -> Variants:
+        """All variants that a call of `entry` with these types can reach; `owners` have the defaults of functions."""
+        variants = Variants(dict(captured), owners=owners or {})
         variants._name(entry, tuple(types))
         while variants._waiting:
             variants._build(*variants._waiting.pop())
@@ -56,7 +64,7 @@ class Variants:
             if not any(node.op == "differentiate" for node in graph.all_nodes()):
                 return graph
             if self._derivatives is None:
-                self._derivatives = Derivatives(self.captured, self.typed)
+                self._derivatives = Derivatives(self.captured, self.typed, self.owners)
             graph.functions = self.captured
             self._derivatives.expand(graph)
 

@@ -252,8 +252,12 @@ class _Walker(Variables):
 
     def _define_targets(self, value: Value, live: Live, scope: Node | None) -> None:
         """The variables of the pattern that `value` is unpacked to as it is assigned."""
+        made = self._pattern_values(value)
+        self.define(made, live - set(made), scope)
+
+    def _pattern_values(self, value: Value) -> list[Value]:
+        """Everything that the pattern of a value assigns, inner patterns included: all of it lives at once."""
         node = self.folding.targets.get(value)
-        if node is not None and node.op == "unpack":
-            self.define(node.results, live - set(node.results), scope)
-            for result in node.results:
-                self._define_targets(result, live, scope)
+        if node is None or node.op != "unpack":
+            return []
+        return [each for result in node.results for each in (result, *self._pattern_values(result))]

@@ -123,3 +123,25 @@ def test_function_keeps_its_names():
     assert function.__code__.co_filename == __file__
     assert function.__code__.co_firstlineno == counted.__code__.co_firstlineno
     assert function.__globals__ is counted.__globals__
+
+
+def test_what_is_unpacked_and_never_read_takes_no_variable_of_the_same_pattern():
+    program, function = of_text(
+        """graph f(%pairs) {
+          %out = list()
+          for(%pairs) {
+            body(%pair) {
+              %left, %right = unpack(%pair) {before=2, star=False, after=0}
+              %a, %unpack = unpack(%left) {before=2, star=False, after=0}
+              %unpack.1, %b = unpack(%right) {before=2, star=False, after=0}
+              %t = tuple(%unpack, %b)
+              %append = getattr(%out) {name="append"}
+              %0 = call(%append, %t)
+              continue
+            }
+            else { yield }
+          }
+          return %out
+        }"""
+    )
+    assert function([((1, 2), (3, 4))]) == [(2, 4)], program.source

@@ -17,6 +17,7 @@ from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Node, Value
 from gjit.ir.types import Type
+from gjit.ops.arguments import NOT_CONSTANT
 from gjit.passes.callees import bind_arguments
 from gjit.passes.gradient.analysis import Analysis, viewed, written
 from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
@@ -36,6 +37,10 @@ class Context(Protocol):
     """What the pass asks of its surroundings."""
 
     rules: Rules
+
+    def default(self, name: str, parameter: str) -> object:
+        """The default of a parameter of a function, or NOT_CONSTANT."""
+        ...
 
     def derived(
         self, name: str, types: tuple[Type, ...], active: tuple[bool, ...], *, exposed: bool, is_entry: bool = False
@@ -86,12 +91,21 @@ class Augmentation:
         """The argument for each parameter of the function that a node calls.
 
         Raises:
-            UnsupportedError: they are hidden by spreads, or left to defaults.
+            UnsupportedError: they are hidden by spreads, or left to defaults that are mutable objects.
         """
-        arguments = bind_arguments(node, self.analysis.graph.functions[str(node.attributes["function"])])
-        if arguments is None or None in arguments:
-            raise UnsupportedError("a gradient cannot pass through a call with spreads or defaults", node.span)
-        return arguments
+        name = str(node.attributes["function"])
+        callee = self.analysis.graph.functions[name]
+        given = bind_arguments(node, callee)
+        if given is None:
+            raise UnsupportedError("a gradient cannot pass through a call with spreads", node.span)
+        pairs = zip(callee.parameters, given, strict=True)
+        return [self._default(name, p.name, node) if value is None else value for p, value in pairs]
+
+    def _default(self, name: str, parameter: str, node: Node) -> Value:
+        found = self.context.default(name, parameter)
+        if found is NOT_CONSTANT:
+            raise UnsupportedError(f"a gradient cannot pass through a call that leaves out {parameter!r}", node.span)
+        return Constant(found)
 
     def is_mirrored(self, node: Node) -> bool:
         """Whether the result of a numeric node is a view of memory that may be written: its shadow is one too."""

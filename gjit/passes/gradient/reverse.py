@@ -280,7 +280,8 @@ class Reverse:
     def _accumulate_copied(self, node: Node) -> None:
         shadow, cotangent, result = node.inputs
         if self.has_shadow(shadow) and self.state.is_active(cotangent):
-            inputs = [self.shadow(shadow), self.primal(cotangent), self.primal(shadow), self.primal(result)]
+            memory = [self.record.read(self.state.value(value), UNKNOWN) for value in (shadow, result)]
+            inputs = [self.shadow(shadow), self.primal(cotangent), *memory]
             self.add(cotangent, self.builder.add("gradient.unfit_copied", inputs))
 
     def _take(self, node: Node) -> None:
