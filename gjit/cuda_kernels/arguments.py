@@ -31,6 +31,8 @@ def fields_of(program: KernelProgram) -> tuple[Field, ...]:
     for total in program.totals:
         declaration = f"const Array *{total.result}_partials"
         fields.append(Field(declaration, Meaning.PARTIALS, total.result, dtype=total.partial))
+    if program.delayed:
+        fields.append(Field("int64 delay", Meaning.DELAY))
     if program.loop is not None:
         fields += _fields_of_loop(program.loop)
     return tuple(fields)

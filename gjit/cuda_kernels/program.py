@@ -283,6 +283,8 @@ class KernelProgram:
     loop        comes behind the steps, and `after` behind the loop; none of them reduces then
     checked     whether it looks for floating-point errors and NaNs, and stops where it finds one
     held        the outputs of a checked kernel that existed before: a tile of them is written once it is clean
+    delayed     the name of the output that overlaps what is read, where rows of it are written so many rows late as the
+                launch says; such a program reduces nothing, has no loop, and its rows run in order
     """
 
     name: str
@@ -297,6 +299,7 @@ class KernelProgram:
     after: tuple[Operation, ...] = ()
     checked: bool = False
     held: tuple[str, ...] = ()
+    delayed: str = ""
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -358,6 +361,7 @@ class Meaning(Enum):
     FLAG = auto()  # a word that a kernel sets where it finds an index out of range
     COUNT = auto()  # how many turns the loop has
     ROUTE = auto()  # an array of uint8: which piece each turn runs
+    DELAY = auto()  # by how many rows a delayed output is late
     TURNS = auto()  # an array of the values of a number of the loop, one for each turn
 
 

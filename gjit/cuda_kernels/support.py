@@ -157,22 +157,27 @@ template <typename Way, typename T> static Place<T> place_in_block(const T *valu
 DEVIATIONS = """\
 template <typename T> struct Moments {
     int64 count;
-    T sum, squares;
+    T base, sum, squares;
 };
 struct Deviation {
     template <typename T> static Moments<T> combine(Moments<T> a, Moments<T> b) {
-        const T distance = b.sum / (T)b.count - a.sum / (T)a.count;
+        const T apart = b.base - a.base;
+        const T distance = apart + (b.sum / (T)b.count - a.sum / (T)a.count);
         const T weight = (T)a.count * (T)b.count / (T)(a.count + b.count);
-        return {a.count + b.count, a.sum + b.sum, a.squares + b.squares + distance * distance * weight};
+        const T sum = a.sum + (b.sum + (T)b.count * apart);
+        return {a.count + b.count, a.base, sum, a.squares + b.squares + distance * distance * weight};
     }
 };
-// The sum of a block, and of the squared distances from its own mean.
+// Of a block: the sum of the distances from its first element, which is small even where the elements are far from
+// zero, and that of the squared distances from its own mean.
 template <typename T> static Moments<T> moments_of_block(const T *values, int64 count) {
-    const T sum = reduce_block<Sum>(values, count);
+    const T base = values[0];
+    alignas(64) T distances[1024];
+    for (int64 i = 0; i < count; ++i) distances[i] = values[i] - base;
+    const T sum = reduce_block<Sum>(distances, count);
     const T mean = sum / (T)count;
-    alignas(64) T squares[1024];
-    for (int64 i = 0; i < count; ++i) squares[i] = (values[i] - mean) * (values[i] - mean);
-    return {count, sum, reduce_block<Sum>(squares, count)};
+    for (int64 i = 0; i < count; ++i) distances[i] = (distances[i] - mean) * (distances[i] - mean);
+    return {count, base, sum, reduce_block<Sum>(distances, count)};
 }
 """
 

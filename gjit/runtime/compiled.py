@@ -112,13 +112,13 @@ class Compiled:
     @property
     def plans(self) -> dict[Key, Plan]:
         """The plans so far for the engine that calls run on, by signature."""
-        return self._plans_of(self._engine_for([]))
+        return self._plans_of(self.engine_for([]))
 
     def _plans_of(self, engine: str) -> dict[Key, Plan]:
         """Those of an engine, and those for arrays that lie on a device, which no choice of an engine changes."""
         return {key: plan for (each, key), plan in self._plans.items() if each == engine or each.endswith(ARRAYS)}
 
-    def _engine_for(self, values: list[object], *, lasting: bool = False) -> str:
+    def engine_for(self, values: list[object], *, lasting: bool = False) -> str:
         """The name of the engine for these arguments: that of the device that one lies on, else the chosen one."""
         there = next((device for device in map(device_of, values) if device is not None), None)
         if there is not None:
@@ -170,13 +170,13 @@ class Compiled:
         """A call that is compared with the plain function before it is made."""
         both = (self._plain, plan.call)
         plain, compiled = (functools.partial(_call_with_each, each, self._parameters) for each in both)
-        return checker()(plain, compiled, values, self._plain, self.program[0])
+        return checker()(plain, compiled, values, self._plain, self.program[0], self.engine_for(values))
 
     def _plan(self, values: list[object]) -> Plan:
         return with_room(functools.partial(self._plan_now, values))
 
     def _plan_now(self, values: list[object]) -> Plan:
-        engine = self._engine_for(values)
+        engine = self.engine_for(values)
         key = engine, key_of(values)
         with self._lock:
             graph, program = self.program
@@ -198,7 +198,7 @@ class Compiled:
 
     def _build_entry(self) -> types.FunctionType:
         self._epoch = settings.epoch.cell_contents
-        plans, guards = self._plans_of(self._engine_for([], lasting=True)) if self._plans else {}, self._guards()
+        plans, guards = self._plans_of(self.engine_for([], lasting=True)) if self._plans else {}, self._guards()
         return build_entry(
             self.function,
             self._parameters,

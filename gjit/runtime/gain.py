@@ -53,7 +53,7 @@ def least_elements(region: Node, smallest_bytes: int) -> int | None:
     outputs = len(fresh.intersection(body.terminator.inputs))
     made = [sum(_makes(node, operation, types) for node, operation in steps) for types in (ArrayType, Type)]
     count = len(steps)
-    if Form.STORE in forms and _is_deferred(region):
+    if Form.STORE in forms and is_deferred(region):
         forms, count, outputs = forms - {Form.STORE}, count - 1, outputs + 1
     surely, likely = (size_factor(forms, count, each, outputs) for each in made)
     if surely is None:
@@ -61,7 +61,7 @@ def least_elements(region: Node, smallest_bytes: int) -> int | None:
     return -(-(likely or MOST) * smallest_bytes // largest_item(region))
 
 
-def _is_deferred(region: Node) -> bool:
+def is_deferred(region: Node) -> bool:
     """Whether what a region stores most likely has to be made first: the store writes into what the steps read."""
     pairs = dict(zip(region.blocks[0].parameters, region.inputs, strict=True))
     store = region.blocks[0].last

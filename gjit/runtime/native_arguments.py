@@ -37,6 +37,8 @@ def slot_of(field: Field, space: Space) -> Slot:
             return space.extents[field.axis]
         case Meaning.NUMBER:
             return field.name, field.dtype
+        case Meaning.DELAY:
+            return "delay", np.dtype("i8")
         case Meaning.PARTIALS:
             return f"{field.name}_partials"
         case Meaning.COUNT:

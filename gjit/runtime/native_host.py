@@ -1,4 +1,4 @@
-"""The Python side of a launch, generated: as few steps as the call of a kernel allows.
+"""The Python side of a launch, generated: as few steps as the calls of kernels allow.
 
 For `a * x + y` of two arrays and a float:
 
@@ -10,26 +10,29 @@ For `a * x + y` of two arrays and a float:
         )
 
     def launch(x, y, a):
-        t1_out = empty((1000,), dtype0, 'C')
-        arguments = pack(id(x), id(y), id(t1_out), 1000, a)
+        value0 = empty((1000,), dtype0, 'C')
+        arguments = pack(id(x), id(y), id(value0), 1000, a)
         run(arguments, None, 0, 1000)
-        return t1_out
+        return value0
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from gjit.cuda_kernels.program import Meaning
 from gjit.ir.graph import Constant, Value
+from gjit.ops.row import table
 from gjit.runtime.layout import is_disturbed_by
 from gjit.runtime.native_arguments import number
-from gjit.runtime.native_kernel import KernelLaunch
-from gjit.runtime.native_launch import Launch, alike, move
+from gjit.runtime.native_kernel import KernelLaunch, partial_of
+from gjit.runtime.native_launch import Launch, store_apart, temporary
 from gjit.runtime.pool import scratch
+from gjit.runtime.region_items import Step
 from gjit.runtime.scalars import Fallback
 
 
@@ -43,162 +46,207 @@ class HostFunctions:
 
 
 def host_functions(launch: Launch, parameters: list[Value], inputs: tuple[object, ...]) -> HostFunctions | None:
-    """The functions for the inputs that a launch was made for; None where there is more than one kernel, or the index
-    of a store is an input.
+    """The functions for the inputs that a launch was made for; None where the index of a store is an input, a kernel
+    stores and has totals, or a step of NumPy is no plain call.
     """
-    if not launch.draft.is_single or launch.kernels[0] is None:
+    drafts = [kernel.draft for kernel in launch.kernels if kernel is not None and kernel.draft.store is not None]
+    if any(draft.totals for draft in drafts):
         return None
-    (kernel,) = launch.kernels
-    store = kernel.draft.store
-    if store is not None and not isinstance(store[0].node.inputs[1], Constant):
+    stores = [draft.store for draft in drafts]
+    steps = [step for steps in launch.draft.host for step in steps]
+    if any(not isinstance(store[0].node.inputs[1], Constant) for store in stores) or not all(map(_is_call, steps)):
         return None
-    return _Writer(kernel, launch.draft.results, parameters, inputs).functions()
+    return _Writer(launch, parameters, inputs).functions()
+
+
+def _is_call(step: Step) -> bool:
+    return step.node.op in table and not any(label.startswith("*") for label in step.node.labels)
 
 
 @dataclass(slots=True)
 class _Writer:
-    launch: KernelLaunch
-    results: list[Value]
+    launch: Launch
     parameters: list[Value]
     inputs: tuple[object, ...]
     namespace: dict[str, object] = field(default_factory=dict)
+    known: dict[Value, str] = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
 
     def functions(self) -> HostFunctions:
-        launch = self.launch
-        names = ", ".join(self._parameter(value) for value in self.parameters)
+        for place, value in enumerate(self.parameters):
+            self.known[value] = f"input{place}"
+        names = ", ".join(f"input{place}" for place in range(len(self.parameters)))
         self.namespace.update(
             ndarray=np.ndarray,
             empty=np.empty,
             shared=np.may_share_memory,
             disturbed=is_disturbed_by,
-            alike=alike,
-            move=move,
+            apart=store_apart,
             number=number,
-            Fallback=Fallback,
-            pack=launch.pack,
-            kernel=launch.native.run,
-            run=launch.run_ranges,
-            combine=launch.native.combine,
+            temporary=temporary,
             take=scratch.take,
             give=scratch.give,
+            errstate=np.errstate,
+            Fallback=Fallback,
         )
-        if launch.draft.program.checked:
-            self.namespace.update(watch=launch.watch, run_checked=launch.run_checked, finish=launch.finish)
-        guard = " and ".join(map(self._guard, self.parameters, self.inputs))
+        guard = " and ".join(map(self._guard, self.parameters, self.inputs)) or "True"
         lines = [f"def matches({names}):", f"    return {guard}", "", f"def launch({names}):"]
         lines += [f"    {line}" for line in self._launch_lines()]
         source = "\n".join(lines) + "\n"
         exec(compile(source, "<launch>", "exec"), self.namespace)
         return HostFunctions(self.namespace["matches"], self.namespace["launch"], source)
 
-    def _launch_lines(self) -> list[str]:
-        launch = self.launch
-        lines = [*self._target_lines(), *self._written_lines()]
-        lines += [
-            f"made_{name} = empty({shape}, {self._bound(dtype)}, {order!r})"
-            for name, (shape, dtype, order) in launch.fresh.items()
-        ]
-        lines += [
-            f"parts_{step.result} = empty({launch.units}, {self._bound(step.partial)})"
-            for step in launch.draft.program.totals
-        ]
-        lines.append(f"arguments = pack({', '.join(self._slots())})")
-        lines += self._run_lines()
-        if launch.native.combine is not None:
-            lines.append(f"combine(arguments, {launch.units})")
-        if launch.draft.store is not None:
-            lines += ["if made is not target:", "    move(made, target)"]
-        return [*lines, f"return {self._results()}"]
+    def _launch_lines(self) -> Iterator[str]:
+        for steps, kernel in zip(self.launch.draft.host, [*self.launch.kernels, None], strict=True):
+            if steps:
+                yield f"with errstate(**{self._bound(self.launch.host_errors)}):"
+                for step in steps:
+                    yield from (f"    {line}" for line in self._host_lines(step))
+            if kernel is not None:
+                yield from self._kernel_lines(kernel)
+        yield from (f"give({block}.base)" for block in self.taken)
+        yield f"return {', '.join(map(self._live, self.launch.draft.results)) or 'None'}"
 
-    def _run_lines(self) -> list[str]:
-        launch = self.launch
-        if launch.draft.program.checked:
-            return self._checked_lines()
-        is_plain = not launch.is_large and not launch.scratch_bytes
-        return [f"kernel(arguments, None, 0, {launch.units})" if is_plain else "run(arguments)"]
+    # Steps of NumPy
 
-    def _checked_lines(self) -> list[str]:
+    def _host_lines(self, step: Step) -> Iterator[str]:
+        node = step.node
+        operands = zip(node.labels or ("",) * len(node.inputs), node.inputs, strict=True)
+        arguments = ", ".join(label + self._live(value) for label, value in operands)
+        name = self._named(node.result)
+        yield f"{name} = {self._bound(table[node.op].function)}({arguments})"
+        item = step.result
+        if item.weak is not None:
+            yield f"if type({name}) is not {self._bound(item.weak)}:"
+        elif item.shape:
+            yield (
+                f"if {name}.dtype != {self._bound(item.dtype)} or {name}.shape != {item.shape} "
+                f"or {name}.strides != {item.strides}:"
+            )
+        else:
+            yield f"if {name}.dtype != {self._bound(item.dtype)} or {name}.shape != ():"
+        yield "    raise Fallback"
+
+    # Kernels
+
+    def _kernel_lines(self, kernel: KernelLaunch) -> Iterator[str]:
+        draft = kernel.draft
+        yield from self._target_lines(kernel)
+        yield from self._written_lines(kernel)
+        arrays = {name: self._live(value) for name, value in {**draft.sources, **draft.written}.items()}
+        if draft.store is not None:
+            arrays[draft.store[1]] = "target"
+        for name, (_, value) in draft.fresh.items():
+            line = self._fresh_line(kernel, name, value)
+            arrays[name] = self._live(value)
+            if line:
+                yield line
+        for step in draft.program.totals:
+            arrays[f"{step.result}_partials"] = name = f"parts_{step.result}"
+            yield f"{name} = empty({kernel.units}, {self._bound(partial_of(step))})"
+        lines = [f"arguments = {self._bound(kernel.pack)}({', '.join(self._slots(kernel, arrays))})"]
+        lines += self._run_lines(kernel, arrays)
+        if draft.store is None:
+            yield from lines
+        else:
+            given = ", ".join(f"{name!r}: {text}" for name, text in arrays.items() if text != "target")
+            yield f"if {self._disturbing(kernel)}:"
+            yield f"    apart({self._bound(kernel)}, {{{given}}}, target)"
+            yield from ("else:", *(f"    {line}" for line in lines))
+        if kernel.native.combine is not None:
+            yield f"{self._bound(kernel.native.combine)}(arguments, {kernel.units})"
+        for value, total in draft.totals.items():
+            parts = ", ".join(f"parts_{part}[0]" for part in total.parts)
+            yield f"{self._named(value)} = {self._bound(total.finish)}({parts})"
+
+    def _run_lines(self, kernel: KernelLaunch, arrays: dict[str, str]) -> list[str]:
+        if kernel.draft.program.checked:
+            return self._checked_lines(kernel, arrays)
+        is_plain = not kernel.is_large and not kernel.scratch_bytes
+        run = f"{self._bound(kernel.native.run)}(arguments, None, 0, {kernel.units})"
+        return [run if is_plain else f"{self._bound(kernel.run_ranges)}(arguments)"]
+
+    def _checked_lines(self, kernel: Any, arrays: dict[str, str]) -> list[str]:
         """The call of a kernel that may leave something to NumPy."""
-        launch, draft = self.launch, self.launch.draft
-        names = dict.fromkeys((*draft.sources, *draft.written, *draft.fresh, *(draft.store or ())[1:]))
-        operands = f"{{{', '.join(f'{name!r}: {self._array(name)}' for name in names)}}}"
-        if launch.is_large:
-            return ["left = run_checked(arguments)", "if left:", f"    finish(left, {operands})"]
-        lines = [f"end = kernel(arguments, None, 0, {launch.units}, watch())"]
-        if launch.scratch_bytes:
+        operands = f"{{{', '.join(f'{name!r}: {text}' for name, text in arrays.items())}}}"
+        finish, watch = self._bound(kernel.finish), self._bound(kernel.watch)
+        if kernel.is_large:
+            run = self._bound(kernel.run_checked)
+            return [f"left = {run}(arguments)", "if left:", f"    {finish}(left, {operands})"]
+        run, units = self._bound(kernel.native.run), kernel.units
+        lines = [f"end = {run}(arguments, None, 0, {units}, {watch}())"]
+        if kernel.scratch_bytes:
             lines = [
-                "flags = watch()",
-                f"block = take({launch.scratch_bytes})",
-                f"end = kernel(arguments, block.ctypes.data, 0, {launch.units}, flags)",
+                f"flags = {watch}()",
+                f"block = take({kernel.scratch_bytes})",
+                f"end = {run}(arguments, block.ctypes.data, 0, {units}, flags)",
                 "give(block)",
             ]
-        return [*lines, f"if end != {launch.units}:", f"    finish([(end, {launch.units})], {operands})"]
+        return [*lines, f"if end != {units}:", f"    {finish}([(end, {units})], {operands})"]
 
-    def _target_lines(self) -> list[str]:
-        """The view that is stored into; where storing would disturb what is read, a temporary takes its place."""
-        draft = self.launch.draft
+    def _fresh_line(self, kernel: KernelLaunch, name: str, value: Value) -> str:
+        source = self.launch.reused.get(value)
+        if source is not None:
+            self.known[value] = self.known[source]
+            return ""
+        shape, dtype, order = kernel.fresh[name]
+        made = self._named(value)
+        if value not in self.launch.temporaries:
+            return f"{made} = empty({shape}, {self._bound(dtype)}, {order!r})"
+        self.taken.append(made)
+        return f"{made} = temporary({shape}, {self._bound(dtype)}, {order!r})"
+
+    def _target_lines(self, kernel: KernelLaunch) -> list[str]:
+        """The view that is stored into."""
+        draft = kernel.draft
         if draft.store is None:
             return []
         owner, index, _ = draft.store[0].node.inputs
-        tests = [f"disturbed({self._live(value)}, target)" for value in self._read_arrays()]
-        made = f"alike(target) if {' or '.join(tests) or 'False'} else target"
         return [
             f"target = {self._live(owner)}[{self._bound(index.value)}]",
             "if not target.flags.writeable:",
             "    raise Fallback",
-            f"made = {'alike(target)' if draft.stores_apart else made}",
         ]
 
-    def _written_lines(self) -> list[str]:
+    def _disturbing(self, kernel: KernelLaunch) -> str:
+        arrays = dict.fromkeys(kernel.draft.sources[array.source] for array in kernel.draft.program.arrays)
+        tests = [f"disturbed({self._live(value)}, target)" for value in arrays]
+        return "True" if kernel.draft.stores_apart else " or ".join(tests) or "False"
+
+    def _written_lines(self, kernel: KernelLaunch) -> list[str]:
         """What is written in place shares memory with nothing else."""
-        draft, lines = self.launch.draft, []
+        draft, lines = kernel.draft, []
+        arrays = [value for value, found in zip(self.parameters, self.inputs, strict=True) if _is_array(found)]
         for value in draft.written.values():
             name = self._live(value)
-            others = dict.fromkeys((*self._read_arrays(), *draft.written.values()))
-            names = [self._live(each) for each in others if each is not value]
+            names = [self._live(each) for each in arrays if each is not value]
             names += ["target"] * (draft.store is not None)
             tests = [f"not {name}.flags.writeable", *(f"shared({name}, {other})" for other in names)]
             lines += [f"if {' or '.join(tests)}:", "    raise Fallback"]
         return lines
 
-    def _read_arrays(self) -> list[Value]:
-        program, sources = self.launch.draft.program, self.launch.draft.sources
-        return list(dict.fromkeys(sources[array.name] for array in program.arrays))
-
-    def _slots(self):
-        for meaning, slot in zip(self.launch.native.kernel.fields, self.launch.slots, strict=True):
+    def _slots(self, kernel: KernelLaunch, arrays: dict[str, str]) -> Iterator[str]:
+        for meaning, slot in zip(kernel.native.kernel.fields, kernel.slots, strict=True):
             if type(slot) is int:
                 yield str(slot)
             elif type(slot) is tuple:
-                yield self._number(*slot)
+                yield self._number(kernel, *slot)
             elif meaning.meaning is Meaning.PARTIALS:
-                yield f"id(parts_{meaning.name})"
+                yield f"id({arrays[f'{meaning.name}_partials']})"
             else:
-                yield f"id({self._array(slot)})"
+                yield f"id({arrays[slot]})"
 
-    def _array(self, name: str) -> str:
-        draft = self.launch.draft
-        if draft.store is not None and name == draft.store[1]:
-            return "made"
-        return f"made_{name}" if name in self.launch.fresh else self._live({**draft.sources, **draft.written}[name])
-
-    def _number(self, name: str, dtype: np.dtype) -> str:
-        source = self.launch.draft.sources[name]
-        kind = None if isinstance(source, Constant) else type(self._input(source))
+    def _number(self, kernel: KernelLaunch, name: str, dtype: np.dtype) -> str:
+        source = kernel.draft.sources[name]
+        kind = type(self.inputs[self.parameters.index(source)]) if source in self.parameters else None
         if (kind is float and dtype.kind == "f") or (kind is int and dtype.kind in "iu"):
             return self._live(source)
         return f"*number({self._live(source)}, {self._bound(dtype)})"
 
-    def _results(self) -> str:
-        draft = self.launch.draft
-        made = {value: f"made_{name}" for name, (_, value) in draft.fresh.items()}
-        for value, total in draft.totals.items():
-            parts = ", ".join(f"parts_{part}[0]" for part in total.parts)
-            made[value] = f"{self._bound(total.finish)}({parts})"
-        return ", ".join(made.get(value) or self._live(value) for value in self.results) or "None"
+    # Names
 
     def _guard(self, value: Value, found: object) -> str:
-        name, kind = self._parameter(value), self._bound(type(found))
+        name, kind = self.known[value], self._bound(type(found))
         if type(found) is not np.ndarray:
             return f"type({name}) is {kind}"
         tests = [
@@ -211,13 +259,10 @@ class _Writer:
         return " and ".join(tests)
 
     def _live(self, value: Value) -> str:
-        return self._bound(value.value) if isinstance(value, Constant) else self._parameter(value)
+        return self._bound(value.value) if isinstance(value, Constant) else self.known[value]
 
-    def _input(self, value: Value) -> object:
-        return self.inputs[self.parameters.index(value)]
-
-    def _parameter(self, value: Value) -> str:
-        return f"input{self.parameters.index(value)}"
+    def _named(self, value: Value) -> str:
+        return self.known.setdefault(value, f"value{len(self.known)}")
 
     def _bound(self, thing: object) -> str:
         """The name that an object is bound to."""
@@ -226,3 +271,7 @@ class _Writer:
             name = f"object{len(self.namespace)}"
             self.namespace[name] = thing
         return name
+
+
+def _is_array(value: object) -> bool:
+    return type(value) is np.ndarray

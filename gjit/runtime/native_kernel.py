@@ -13,11 +13,13 @@ import numpy as np
 
 from gjit import settings
 from gjit.cuda_kernels.checked import held_bytes
-from gjit.cuda_kernels.program import BLOCK
+from gjit.cuda_kernels.delayed import PIECE
+from gjit.cuda_kernels.program import BLOCK, Combine, Reduction
 from gjit.ir.graph import Constant
 from gjit.runtime.layout import Order, Shape, contiguous_strides
-from gjit.runtime.native import NativeKernel
+from gjit.runtime.native import NativeKernel, native_kernel
 from gjit.runtime.native_arguments import Slot, format_of, number, slot_of
+from gjit.runtime.native_delay import delay_of
 from gjit.runtime.native_program import StageDraft
 from gjit.runtime.pool import scratch
 from gjit.runtime.region_items import Item, Unsupported
@@ -41,7 +43,8 @@ class KernelLaunch:
     fresh          shape, dtype and memory order of the arrays that are made
     units          how many elements, rows, tiles or blocks there are; ranges for threads begin at multiples of `grain`
     is_large       whether threads pay
-    scratch_bytes  for the row buffers of one thread
+    scratch_bytes  for the row buffers of one thread; of a delayed store, for one row
+    delayed        the same kernel, for a target that overlaps what is read
     """
 
     draft: StageDraft
@@ -53,6 +56,7 @@ class KernelLaunch:
     grain: int
     is_large: bool
     scratch_bytes: int
+    delayed: KernelLaunch | None = None
 
     def is_line(self, shape: Shape) -> bool:
         """Whether the launch for another shape differs in its one extent alone."""
@@ -72,7 +76,7 @@ class KernelLaunch:
     def launch(self, operands: dict[str, object]) -> dict[str, np.generic]:
         """Run the kernel on these arrays and numbers; the results of its totals, by name."""
         totals = self.draft.program.totals
-        partials = {step.result: np.empty(self.units, step.partial) for step in totals}
+        partials = {step.result: np.empty(self.units, partial_of(step)) for step in totals}
         operands.update((f"{name}_partials", array) for name, array in partials.items())
         arguments = self.packed(operands)
         self.run_ranges(arguments)
@@ -86,6 +90,34 @@ class KernelLaunch:
             return self.pack(*self._arguments(operands))
         except (struct.error, OverflowError, ValueError, TypeError):
             raise Fallback from None
+
+    def launch_delayed(self, operands: dict[str, object], target: np.ndarray) -> bool:
+        """Run the kernel where its target overlaps what it reads, if rows that wait make that right."""
+        draft = self.draft
+        program = draft.program
+        is_plain = program.loop is None and not program.reductions and not program.checked and not draft.space.apart
+        if draft.store is None or not is_plain:
+            return False
+        name = draft.store[1]
+        arrays = dict.fromkeys(array.source for array in draft.program.arrays)
+        read = [(each, operands[each]) for each in arrays if np.may_share_memory(operands[each], target)]
+        delay = delay_of(draft.space, name, target, read)
+        if delay is None:
+            return False
+        if self.delayed is None:
+            delayed = replace(program, delayed=name)
+            self.delayed = kernel_launch(replace(draft, program=delayed), native_kernel(delayed))
+        self.delayed.run_delayed({**operands, name: target, "delay": delay}, delay)
+        return True
+
+    def run_delayed(self, operands: dict[str, object], delay: int) -> None:
+        """All rows in order, on this thread."""
+        arguments = self.packed(operands)
+        block = scratch.take((delay + 1) * self.scratch_bytes)
+        try:
+            self.native.run(arguments, block.ctypes.data, 0, self.units)
+        finally:
+            scratch.give(block)
 
     def _arguments(self, operands: dict[str, object]) -> Iterator[object]:
         for slot in self.slots:
@@ -122,6 +154,14 @@ class KernelLaunch:
             scratch.give(block)
 
 
+def partial_of(step: Reduction) -> np.dtype:
+    """The dtype of a partial result of a total: that of a deviation has a base too, which its sum is relative to."""
+    if step.combine is not Combine.DEVIATION:
+        return step.partial
+    kind = step.accumulator
+    return np.dtype([("count", "i8"), ("base", kind), ("sum", kind), ("squares", kind)], align=True)
+
+
 def kernel_launch(
     draft: StageDraft, native: NativeKernel, kind: type[KernelLaunch] = KernelLaunch, **more: Any
 ) -> KernelLaunch:
@@ -135,7 +175,10 @@ def _launch_fields(draft: StageDraft, native: NativeKernel) -> dict[str, Any]:
     """What of a launch depends on extents."""
     space, program, kernel = draft.space, draft.program, native.kernel
     units, grain, length = space.size, _GRAIN, 0
-    if program.totals:
+    if program.delayed:
+        length = space.extents[-1] if space.rank > 1 else PIECE
+        units, grain = (-(-space.size // PIECE) if space.rank == 1 else space.size // length), 1
+    elif program.totals:
         units, grain = (-(-space.size // BLOCK) if space.rank == 1 else space.size // space.extents[-1]), 1
     elif program.reductions:
         tiles = -(-space.extents[-1] // kernel.tile) if space.is_columns else 1

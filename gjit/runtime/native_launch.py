@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -87,11 +88,14 @@ class Launch:
         target = _add_written(draft, operands, values) if draft.written or draft.store is not None else None
         for name, (_, value) in draft.fresh.items():
             operands[name] = values[value] = self._array(kernel, name, value, values, taken)
-        found = kernel.launch(operands)
+        if target is not None and is_disturbed(kernel, operands, target):
+            found = store_apart(kernel, operands, target)
+        else:
+            if target is not None:
+                operands[draft.store[1]] = target
+            found = kernel.launch(operands)
         for value, total in draft.totals.items():
             values[value] = total.finish(*(found[part] for part in total.parts))
-        if target is not None and draft.store is not None and operands[draft.store[1]] is not target:
-            move(operands[draft.store[1]], target)
 
     def _array(
         self, kernel: KernelLaunch, name: str, value: Value, values: dict[Value, object], taken: list[np.ndarray]
@@ -102,12 +106,9 @@ class Launch:
         shape, dtype, order = kernel.fresh[name]
         if value not in self.temporaries:
             return np.empty(shape, dtype, order)
-        size = dtype.itemsize
-        for extent in shape:
-            size *= extent
-        block = scratch.take(size)
-        taken.append(block)
-        return np.ndarray(shape, dtype, block, order=order)
+        array = temporary(shape, dtype, order)
+        taken.append(array.base)
+        return array
 
 
 def prepare(draft: Draft, counted: Counters | None = None) -> Launch:
@@ -125,10 +126,8 @@ def prepare(draft: Draft, counted: Counters | None = None) -> Launch:
 def _add_written(draft: StageDraft, operands: dict[str, object], values: dict[Value, object]) -> np.ndarray | None:
     """Add the arrays that exist already to the operands; the view that is stored into is returned.
 
-    What is written in place shares memory with nothing else: something may have been read before its turn. Where
-    storing would disturb what is read, the operand is a temporary of the same strides.
+    What is written in place shares memory with nothing else: something may have been read before its turn.
     """
-    read = {value: values[value] for value in draft.sources.values() if _is_array(values, value)}
     target = _target(draft, values) if draft.store is not None else None
     for name, value in draft.written.items():
         array = operands[name] = values[value]
@@ -136,10 +135,24 @@ def _add_written(draft: StageDraft, operands: dict[str, object], values: dict[Va
         others += [] if target is None else [target]
         if not array.flags.writeable or any(np.may_share_memory(array, other) for other in others):
             raise Fallback
-    if target is not None:
-        is_apart = draft.stores_apart or any(is_disturbed_by(array, target) for array in read.values())
-        operands[draft.store[1]] = alike(target) if is_apart else target
     return target
+
+
+def is_disturbed(kernel: KernelLaunch, operands: dict[str, object], target: np.ndarray) -> bool:
+    """Whether storing into the target would change what the kernel has still to read."""
+    arrays = dict.fromkeys(array.source for array in kernel.draft.program.arrays)
+    return kernel.draft.stores_apart or any(is_disturbed_by(operands[name], target) for name in arrays)
+
+
+def store_apart(kernel: KernelLaunch, operands: dict[str, object], target: np.ndarray) -> dict[str, np.generic]:
+    """Run a kernel whose target overlaps what it reads: rows of results wait, or all of them in a temporary. Its totals
+    are returned."""
+    if kernel.launch_delayed(operands, target):
+        return {}
+    made = alike(target)
+    found = kernel.launch({**operands, kernel.draft.store[1]: made})
+    move(made, target)
+    return found
 
 
 def _target(draft: StageDraft, values: dict[Value, object]) -> np.ndarray:
@@ -150,8 +163,9 @@ def _target(draft: StageDraft, values: dict[Value, object]) -> np.ndarray:
     return target
 
 
-def _is_array(values: dict[Value, object], value: Value) -> bool:
-    return type(values.get(value)) is np.ndarray
+def temporary(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
+    """An array in scratch memory, which is its base and has to be given back."""
+    return np.ndarray(shape, dtype, scratch.take(math.prod(shape) * dtype.itemsize), order=order)
 
 
 def alike(array: np.ndarray) -> np.ndarray:

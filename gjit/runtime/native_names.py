@@ -17,7 +17,8 @@ _WORDS = """
     turn turns route chain left lifted truth sample called all_lanes load_lanes store_lanes Lanes Truth Elements
     VectorOf Sized WrappingOf LANES CHAINS WIDTH EACH_CHAIN WHOLE
     smaller combine reduce_block region Array Arguments Sum Product Maximum Minimum Pairwise INDEPENDENT
-    line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block moments_of_block
+    delay put line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block
+    moments_of_block
     Vector Triple Fiber divided lane outer order host current launch body ticket shared_memory threadIdx blockIdx
     blockDim gridDim warpSize NULL EOF NAN INFINITY HUGE_VAL stdin stdout stderr
     bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128

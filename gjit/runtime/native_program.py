@@ -308,6 +308,8 @@ class _Writer:
         for axis in along - {self.stage.short}:
             looped *= self.stage.shape[axis]
         level = Level.LAUNCH if made.is_total else self._level(axes)
+        if call.name.startswith("arg") and not made.is_total and len(along) > 1:
+            raise Unsupported  # the place counts along all of them
         joins = self.stage.short in along
         if joins and len(names) == 1:
             names *= self.stage.width
@@ -337,11 +339,11 @@ class _Writer:
         order = self._order()
         if self.stage.width and Order.C not in order:
             raise Unsupported
-        self._check_places(order)
+        has_places = any(step.combine.is_place and step.level is Level.LAUNCH for step in self.steps.reductions)
         return collapse(
             self.stage.shape,
             strides,
-            is_reversed=Order.C not in order,
+            is_reversed=Order.C not in order and not has_places,  # the place of an element counts in C order
             reduced=self.stage.reduced,
             short=self.stage.short,
         )
@@ -355,12 +357,6 @@ class _Writer:
         if order is Order.NONE:
             raise Unsupported
         return order
-
-    def _check_places(self, order: Order) -> None:
-        """The place of an element counts in C order."""
-        has_places = any(step.combine.is_place and step.level is Level.LAUNCH for step in self.steps.reductions)
-        if has_places and Order.C not in order:
-            raise Unsupported
 
     def _program(self, space: Space) -> KernelProgram:
         arrays = [

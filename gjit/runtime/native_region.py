@@ -11,7 +11,7 @@ import numpy as np
 from gjit import settings
 from gjit.errors import CompileError
 from gjit.ir.graph import Graph, Node
-from gjit.runtime import tiles
+from gjit.runtime import native_gain, tiles
 from gjit.runtime.floating_errors import RegionSource
 from gjit.runtime.native import Counters, is_available
 from gjit.runtime.native_host import HostFunctions, host_functions
@@ -20,12 +20,13 @@ from gjit.runtime.native_loop_region import MINIMUM_ELEMENTS as LEAST_OF_LOOPS
 from gjit.runtime.native_loop_region import NativeLoopRegion
 from gjit.runtime.native_program import draft_region
 from gjit.runtime.nest_region import NestRegion
+from gjit.runtime.region_inputs import RegionInputs
 from gjit.runtime.region_items import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
 from gjit.scheduler.turns import is_loop_region, turns_of
 
 MINIMUM_ELEMENTS = 1 << 8
-"""Below this many elements plain calls are as fast as the call of a kernel."""
+"""Below this many elements plain calls are as fast as the call of any kernel; with 1 every region is entered."""
 _KEPT_LAUNCHES = 512
 _USES_BEFORE_FUNCTIONS = 8
 _WEAK = frozenset(WEAK_TYPES)
@@ -54,6 +55,7 @@ class NativeRegion:
         "_indices",
         "_parameters",
         "_counters",
+        "_inputs",
     )
 
     swaps = 0
@@ -67,6 +69,7 @@ class NativeRegion:
         body = node.blocks[0]
         self._parameters = list(body.parameters)
         self._counters = Counters()
+        self._inputs = RegionInputs(node)
         self._indices = index_places(node)
         self._launches: dict[tuple, Launch | None] = {}
         self._last: HostFunctions | None = None
@@ -77,7 +80,7 @@ class NativeRegion:
         if last is not None and last.matches(*inputs):
             try:
                 results = last.launch(*inputs)
-            except (struct.error, OverflowError, ValueError, TypeError, Fallback):
+            except (struct.error, ArithmeticError, ValueError, TypeError, Fallback):
                 self.fallbacks += 1
                 return self.twin(*inputs)
             self.tiled += 1
@@ -125,7 +128,7 @@ class NativeRegion:
         return launch.functions
 
     def _make(self, inputs: tuple[object, ...]) -> Launch | None:
-        if max((value.size for value in inputs if type(value) is np.ndarray), default=0) < MINIMUM_ELEMENTS:
+        if not self._inputs.are_large(inputs, MINIMUM_ELEMENTS):
             return None
         known = self._lines.get(line_key(inputs))
         if known is not None:
@@ -172,7 +175,9 @@ def is_wide() -> bool:
 
 def least_elements(region: Node) -> int:
     """From how many elements on a region is entered."""
-    return LEAST_OF_LOOPS if is_loop_region(region) else MINIMUM_ELEMENTS
+    if is_loop_region(region):
+        return LEAST_OF_LOOPS
+    return native_gain.least_elements(region, MINIMUM_ELEMENTS) if MINIMUM_ELEMENTS > 1 else 1
 
 
 AnyRegion = NativeRegion | NativeLoopRegion | tiles.TiledRegion | tiles.TiledLoopRegion

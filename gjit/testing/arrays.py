@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gjit.testing.strength import EXACT, Strength
+
 _FLAGS = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
 _SEARCH_STEPS: Any = 10_000  # an exact answer can take exponential time
 
@@ -36,7 +38,7 @@ def _flag_text(array: np.ndarray, names: list[str]) -> str:
     return ", ".join(f"{name.upper()}={getattr(array.flags, name)}" for name in names)
 
 
-def value_difference(expected: np.ndarray, actual: np.ndarray) -> str | None:
+def value_difference(expected: np.ndarray, actual: np.ndarray, strength: Strength = EXACT) -> str | None:
     """The first differing element of two arrays of equal dtype (not object) and shape.
 
     NaN equals NaN whatever its payload; zeros of different sign differ.
@@ -47,6 +49,8 @@ def value_difference(expected: np.ndarray, actual: np.ndarray) -> str | None:
     if expected.size == 0:
         return None
     different = _unequal(expected, actual)
+    if strength.units and different.any():
+        different = np.asarray(different & ~_near(expected, actual, strength))
     count = int(np.count_nonzero(different))
     if count == 0:
         return None
@@ -74,6 +78,22 @@ def _unequal(expected: np.ndarray, actual: np.ndarray) -> np.ndarray:
     if dtype.kind == "V":
         return np.frompyfunc(lambda one, other: bytes(one) != bytes(other), 2, 1)(expected, actual).astype(bool)
     return np.asarray(expected != actual)
+
+
+def _near(expected: np.ndarray, actual: np.ndarray, strength: Strength) -> np.ndarray:
+    """True where elements differ by no more than a strength allows."""
+    if expected.dtype.kind == "c":
+        parts = ((expected.real, actual.real), (expected.imag, actual.imag))
+        near = [_near(one, other, strength) | ~_unequal(one, other) for one, other in parts]
+        return np.logical_and(*near)
+    units = strength.units.get(expected.dtype.char)
+    if units is None:
+        return np.zeros(expected.shape, bool)
+    finite = np.abs(expected[np.isfinite(expected)])
+    largest = float(finite.max()) if finite.size else 0.0
+    with np.errstate(all="ignore"):
+        distance = np.abs(expected.astype("d") - actual.astype("d"))
+    return np.asarray(distance <= units * np.finfo(expected.dtype).eps * max(largest, np.finfo(expected.dtype).tiny))
 
 
 def _per_record(field: np.ndarray, rank: int) -> np.ndarray:

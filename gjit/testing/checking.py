@@ -12,9 +12,12 @@ from gjit.capture.preserve import captured_objects, preserved
 from gjit.errors import InternalError
 from gjit.ir.graph import CaptureKind, CaptureSlot, Graph
 from gjit.testing.running import Side, difference_text, random_states, restore_random_states, run_side
+from gjit.testing.strength import strength_on
 
 
-def check_call(plain: Callable, compiled: Callable, values: list[object], function: Callable, graph: Graph) -> object:
+def check_call(
+    plain: Callable, compiled: Callable, values: list[object], function: Callable, graph: Graph, engine: str
+) -> object:
     """Compare both functions on copies of the arguments as `assert_same_as_numpy` does, then make the call.
 
     Captured objects, names and random generators are put back after each of the two runs, and what they print and warn
@@ -26,6 +29,7 @@ def check_call(plain: Callable, compiled: Callable, values: list[object], functi
         values: the arguments; only the last call, the real one, changes them.
         function: the user's function, for its name and file.
         graph: what it was captured as: its slots hold the captured objects.
+        engine: the name of the one that the call runs on.
 
     Raises:
         InternalError: the two do not do the same; the message says where they differ.
@@ -36,7 +40,7 @@ def check_call(plain: Callable, compiled: Callable, values: list[object], functi
     except TypeError as error:  # from copying: what the functions raise is part of what they do
         settings.log(logging.WARNING, "a call of %s is not compared: %s", graph.name, error)
     else:
-        text = difference_text(function, expected, actual, check_warnings=True)
+        text = difference_text(function, expected, actual, True, strength_on(engine))
         if text:
             raised = actual.outcomes[-1].exception
             raise InternalError(f"bug in gjit: GJIT_CHECK found a wrong result: {text}") from raised

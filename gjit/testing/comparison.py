@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gjit.testing import arrays
+from gjit.testing.strength import EXACT, Strength
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _ATOMS = (enum.Enum, str, bytes, bytearray, range, slice, np.dtype, type(None), type(...), type(NotImplemented))
@@ -51,7 +52,8 @@ def without_addresses(text: str) -> str:
 class Comparison:
     """One walk over both sides; several roots may be compared in turn, and identities hold across them."""
 
-    def __init__(self) -> None:
+    def __init__(self, strength: Strength = EXACT) -> None:
+        self.strength = strength
         self.differences: list[str] = []
         self.arrays: list[tuple[str, np.ndarray, np.ndarray]] = []
         self._expected_at: dict[int, tuple[object, object, str]] = {}
@@ -119,7 +121,7 @@ class Comparison:
                 self.report(path, f"value: expected {short(expected)}, got {short(actual)}")
             return
         one, other = np.asarray(expected), np.asarray(actual)
-        reason = arrays.header_difference(one, other) or arrays.value_difference(one, other)
+        reason = arrays.header_difference(one, other) or arrays.value_difference(one, other, self.strength)
         if reason is not None:
             self.report(path, reason)
 
@@ -138,7 +140,7 @@ class Comparison:
             for index in np.ndindex(expected.shape):
                 self.compare(expected[index], actual[index], f"{path}{list(index)}")
             return
-        reason = arrays.value_difference(np.asarray(expected), np.asarray(actual))
+        reason = arrays.value_difference(np.asarray(expected), np.asarray(actual), self.strength)
         if reason is not None:
             self.report(path, reason)
 

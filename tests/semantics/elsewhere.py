@@ -28,6 +28,7 @@ import numpy as np
 import gjit
 from gjit.testing.comparison import Comparison
 from gjit.testing.running import Outcome, random_states, restore_random_states, run
+from gjit.testing.strength import strength_of
 
 REFUSED = ("tests", "examples", "conftest")
 """Packages that the worker must not import: what comes from them travels by value."""
@@ -233,7 +234,7 @@ def differences(
     expected = copied(report(plain, copied(argument_sets), calls, file), in_report=True)
     restore_random_states(request["states"])
     actual = answer_to(message)
-    comparison = Comparison()
+    comparison = Comparison(strength_of(None))
     if not check_warnings:
         _drop_warnings(expected, actual)
     counted = actual.pop("host_calls")
