@@ -22,7 +22,6 @@ class ClassBody:
     globals    the names that it declares `global`
     is_plain   whether the namespace is a dictionary, so that it holds nothing but what the body put there
     certain    names that are bound for certain where the lowering is now
-    matched    names that a pattern has just bound, which the namespace does not hold yet
     """
 
     namespace: Value
@@ -31,7 +30,6 @@ class ClassBody:
     globals: frozenset[str]
     is_plain: bool
     certain: set[str] = field(default_factory=set)
-    matched: frozenset[str] = frozenset()
     _fleeting: frozenset[str] = frozenset()
 
     @classmethod

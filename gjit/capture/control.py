@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -204,23 +203,17 @@ class Control(Assignments):
         self.branches(choice, bodies)
 
     def _guard(self, block: Block, guard: ast.expr | None, names: list[str]) -> None:
-        with self.inside(block), self._matched(names):
+        with self.inside(block):
             self.environment.update(_named(names, block.parameters))
+            for name, value in zip(names, block.parameters, strict=True):
+                if self.is_class_name(name):  # Python binds it before it asks the guard
+                    self.bind(name, value)
             self.builder.end("yield", [] if guard is None else [self.expression(guard)])
-
-    @contextmanager
-    def _matched(self, names: list[str]) -> Iterator[None]:
-        """In a class body, a guard reads what its pattern has bound."""
-        body = self.class_body
-        if body is not None:
-            body.matched = frozenset(names)
-        yield
-        if body is not None:
-            body.matched = frozenset()
 
     def _case(self, block: Block, case: ast.match_case, names: list[str]) -> None:
         for name, value in _named(names, block.parameters).items():
-            self.bind(name, value)
+            if not self.is_class_name(name):
+                self.bind(name, value)
         self.statements(case.body)
 
 

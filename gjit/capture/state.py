@@ -102,7 +102,7 @@ class CaptureState:
     def read(self, node: ast.Name) -> Value:
         """The value of a name where it is read."""
         body = self.class_body
-        if body is not None and node.id not in body.matched and (node.id in body.bound or not body.is_plain):
+        if body is not None and (node.id in body.bound or not body.is_plain):
             return self._read_in_class(node.id)
         return self._variable(node.id)
 

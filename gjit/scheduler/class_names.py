@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from gjit.ir.graph import Block, Graph, Node, Value
 from gjit.scheduler.syntax import parts_of
 
-_NAMESPACE_USERS = frozenset({"class.load", "class.store", "class.annotate", "class.delete"})
-_BINDERS = _NAMESPACE_USERS - {"class.load"}
+NAMESPACE_USERS = frozenset({"class.load", "class.store", "class.annotate", "class.delete"})
+_BINDERS = NAMESPACE_USERS - {"class.load"}
 _OWN_SCOPE = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from gjit.ir.graph import Block, Node, Value
 from gjit.scheduler.bindings import read_class_name
-from gjit.scheduler.class_names import assigned_in, bound_in, class_of, mangled
+from gjit.scheduler.class_names import NAMESPACE_USERS, assigned_in, bound_in, class_of, mangled
 from gjit.scheduler.flow import function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
-from gjit.scheduler.syntax import assign, call, load, store
+from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
 SCOPE = "gjit_scope"
 """The name of functions that only keep a definition apart; names of what they hold do not show them."""
@@ -25,6 +25,7 @@ class Functions(ControlFlow):
         super().__init__(*arguments)
         self._class_name = ""  # the class whose body, or whose method, is being printed
         self._variables_of_classes: list[str] = []  # what class bodies assign in the function being printed
+        self._namespace = ""  # the variable that holds the namespace, where that of a class body is not at hand
         self._statements |= {
             "function": self._function,
             "class": self._class,
@@ -132,11 +133,30 @@ class Functions(ControlFlow):
             self._variables_of_classes.extend(variables)
         self._define(ast.ClassDef(name, made.args, made.keywords, body or [ast.Pass()], decorators), target, node)
 
+    def condition(self, block: Block, hint: str) -> ast.expr:
+        """In a class body, the code may go into a function, which does not see the names of the class."""
+        if not any(node.op in NAMESPACE_USERS for node in block.all_nodes() if node not in self.folding.absorbed):
+            return super().condition(block, hint)
+        outer, self._namespace = self._namespace, self._namespace or self.names.fresh("namespace")
+        if not outer:
+            self.emit(assign(store(self._namespace), call(self.bindings.builtin("locals"))), block.terminator)
+        try:
+            return super().condition(block, hint)
+        finally:
+            self._namespace = outer
+
     @contextmanager
     def _inside(self, name: str) -> Iterator[None]:
-        outer, self._class_name = self._class_name, name
+        outer = self._class_name, self._namespace
+        self._class_name, self._namespace = name, ""
         yield
-        self._class_name = outer
+        self._class_name, self._namespace = outer
+
+    def target_of(self, node: Node) -> ast.expr:
+        """As elsewhere; names of a class may have to be stored through its namespace."""
+        if node.op == "class.store" and self._namespace and node not in self.folding.absorbed:
+            return ast.Subscript(load(self._namespace), ast.Constant(node.attributes["name"]), ast.Store())
+        return super().target_of(node)
 
     def _annotate(self, node: Node) -> None:
         """`name: annotation`, with the value that was just stored there."""
@@ -150,16 +170,18 @@ class Functions(ControlFlow):
 
     def _class_load(self, node: Node) -> ast.expr:
         name = node.attributes["name"]
-        plain = load(name)
-        if not node.blocks or self._is_found_natively(node):
+        plain: ast.expr = load(name)
+        if self._namespace and not node.blocks:
+            return ast.Subscript(load(self._namespace), ast.Constant(name), LOAD)
+        if not node.blocks or (self._is_found_natively(node) and not self._namespace):
             return plain
         with self.bindings.hiding(frozenset()):
             otherwise = self.value(node.blocks[0].terminator.inputs[0])
-        if isinstance(otherwise, ast.Name) and otherwise.id == name:
+        if isinstance(otherwise, ast.Name) and otherwise.id == name and not self._namespace:
             return plain
         read = self.bindings.bound(read_class_name, "read_class_name")
         nothing = ast.arguments([], [], None, [], [], None, [])
-        namespace = call(self.bindings.builtin("locals"))
+        namespace = load(self._namespace) if self._namespace else call(self.bindings.builtin("locals"))
         return call(read, namespace, ast.Constant(name), ast.Lambda(nothing, otherwise))
 
     def _is_found_natively(self, node: Node) -> bool:

@@ -150,14 +150,20 @@ class ControlFlow(Statements):
         self.emit(ast.Match(subject, clauses), node)
 
     def _case(self, text: str, patterns: Patterns, guard: Block, body: Block, node: Node) -> ast.match_case:
-        variables = self.names.variables
         pairs = zip(guard.parameters, body.parameters, strict=True)
-        names = [variables.get(first) or variables.get(second) for first, second in pairs]
+        names = [self._captured_name(*pair) for pair in pairs]
         tree = self.locate(patterns.pattern(text, names), node)
         test = self.condition(guard, "guard") if guard.terminator.inputs else None
         with self.into([]) as start:
             self.move(body.parameters, guard.parameters, node)
         return ast.match_case(tree, test, self.block(body, start) or [ast.Pass()])
+
+    def _captured_name(self, in_guard: Value, in_body: Value) -> str | None:
+        """The variable that a name in a pattern is bound to; None where nothing reads it."""
+        node = self.folding.targets.get(in_guard)
+        if node is not None:
+            return self.target_of(node).id
+        return self.names.variables.get(in_guard) or self.names.variables.get(in_body)
 
 
 def _can_break(loop: Node) -> bool:

@@ -187,6 +187,8 @@ class _Stacker(Targets):
     def _nested_match(self, node: Node) -> bool:
         for index, block in enumerate(node.blocks):
             is_guard = index % 2 == 0 and block is not node.blocks[-1]
+            if is_guard:
+                self.absorb_captures(block)
             if not is_guard or not self.expression(block):
                 self.statements(block)
         return False

@@ -69,6 +69,13 @@ class Targets(Stack, ABC):
         if is_cleared and last.op in ("delete", "class.delete") and _binds_same(last, bound):
             self.folding.absorbed.update((cleared, last))
 
+    def absorb_captures(self, guard: Block) -> None:
+        """In a class body, print the names of the class that a pattern binds in the pattern."""
+        for node in guard:
+            value = node.inputs[-1] if node.inputs else None
+            if value not in guard.parameters or not self.absorb(value, node, ("class.store",)):
+                break
+
     def _after(self, node: Node) -> Node | None:
         """The next node that still prints something at its own place."""
         following = node.next

@@ -149,6 +149,33 @@ def test_match_in_a_class_body():
     check(run, call({"a": 1}), call([1, 2]), call(5))
 
 
+def test_guards_and_handlers_in_a_class_body():
+    def run(x):
+        class Body:
+            kinds = (ValueError, KeyError)
+            match x:
+                case [first, *rest] if first > 1 and (size := len(rest)) < limit_of(rest):
+                    found = first, size
+                case [first, *_] if max(rest, default=0) > first:
+                    found = "a later one is greater"
+                case _:
+                    found = None
+            try:
+                {}[1]
+            except kinds[x is None :] as error:
+                caught = repr(error)
+            except (fallback := KeyError):
+                caught = "fallback"
+
+        return sorted((key, repr(value)) for key, value in vars(Body).items() if not key.startswith("__"))
+
+    check(run, call([5, 1]), call([1, 2, 0]), call([1, 0]), call([]), call(None))
+
+
+def limit_of(values):
+    return len(values) + 1
+
+
 def test_an_exception_in_a_class_body():
     def run(x):
         log = []
