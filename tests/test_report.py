@@ -137,7 +137,7 @@ def test_the_host_part_tells_why():
             x = np.exp(x) * 2.0 + 1.0
             print(end="")
         for i in range(n):
-            total = total + i
+            total = total + len(str(i))
         y = np.linalg.inv(x @ x)
         z = np.apply_along_axis(np.sort, 0, x)
         return outside(x), f(x), [each for each in range(n)], y, z

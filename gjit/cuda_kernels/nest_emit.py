@@ -10,7 +10,7 @@ from gjit.cuda_kernels.dialect import Dialect
 from gjit.cuda_kernels.nest_flow import Branch, Finish, Jump, Leave, Piece, Turn, lower
 from gjit.cuda_kernels.nest_live import find_live
 from gjit.cuda_kernels.nest_steps import Steps, branch_truth
-from gjit.cuda_kernels.nest_support import HEAD, SUPPORT, library_text
+from gjit.cuda_kernels.nest_support import SUPPORT, library_text
 from gjit.cuda_kernels.nest_values import (
     BOOL,
     Known,
@@ -58,7 +58,7 @@ def emit_nest(nest: Node, graph: Graph, inputs: list[Input]) -> NestKernel:
 
 def nest_unit(kernel: NestKernel, dialect: Dialect) -> str:
     """The whole unit that the compiler reads."""
-    return HEAD + prelude("float64 float32 " + kernel.text, dialect) + SUPPORT + kernel.text
+    return prelude("float64 float32 " + kernel.text, dialect) + SUPPORT + kernel.text
 
 
 class _Emitter:

@@ -204,10 +204,6 @@ template <typename T> static T nest_dot(const char *a, const char *b, int64 coun
 }
 """
 
-HEAD = '#if !defined(__clang__)\n#pragma GCC optimize("trapping-math")\n#endif\n'
-"""Flags of floating-point operations are looked at, so none may be done that the program does not do."""
-
-
 def library_text(functions: Mapping[str, int]) -> str:
     """Functions of the C library under names that the compiler knows nothing of: the very ones that Python calls."""
     lines = []

@@ -17,8 +17,9 @@ import numpy as np
 from gjit import settings
 from gjit.cuda_kernels.program import KernelProgram
 from gjit.errors import CompileError
-from gjit.ir.graph import Node
+from gjit.ir.graph import Graph, Node
 from gjit.runtime import background, tiles
+from gjit.runtime.auto_nest import AutoNest
 from gjit.runtime.compiler import find_compiler, may_find_compiler
 from gjit.runtime.exact_launch import exact_launch
 from gjit.runtime.exact_program import array_steps, exact_draft, may_be_exact
@@ -229,8 +230,9 @@ def is_wide() -> bool:
     return False
 
 
-def make_nest() -> None:
-    """Loop nests run as Python runs them: their arithmetic may warn, and raise, at any element."""
+def make_nest() -> Callable[[Node, Graph, Callable], AutoNest] | None:
+    """What makes the regions of loop nests; None where there surely is no compiler."""
+    return AutoNest if may_find_compiler() or find_compiler() is not None else None
 
 
 def _may_move(region: Node) -> bool:

@@ -58,8 +58,6 @@ class NestRegion:
 
     __slots__ = ("node", "graph", "twin", "tiled", "fallbacks", "reasons", "_loaded", "_counters")
 
-    swaps = 0
-
     def __init__(self, node: Node, graph: Graph, twin: Callable):
         self.node, self.graph, self.twin = node, graph, twin
         self.tiled = 0
@@ -104,6 +102,11 @@ class NestRegion:
         return self.tiled
 
     @property
+    def swaps(self) -> int:
+        """How often it moved to other kernels."""
+        return 0
+
+    @property
     def compilations(self) -> int:
         """Kernels that the compiler has made for it."""
         return self._counters.compilations
@@ -124,16 +127,25 @@ class NestRegion:
         if key not in self._loaded:
             if len(self._loaded) >= _MOST_KERNELS:
                 return None
-            self._loaded[key] = self._made(key, inputs)
+            self._loaded[key] = self._made(key, self._kinds(inputs))
         return self._loaded[key]
 
-    def _made(self, key: tuple, inputs: tuple[object, ...]) -> Loaded | None:
+    def _kinds(self, inputs: tuple[object, ...]) -> list[Input]:
+        return [input_of(value) for value in inputs]
+
+    def _may_run(self, is_exact: bool) -> bool:
+        """Whether native code that has NumPy's bits, or has not, may stand for the loop."""
+        return True
+
+    def _made(self, key: tuple, kinds: list[Input]) -> Loaded | None:
         compiler = find_compiler()
         if compiler is None:
             return None
+        compiler = compiler.keeping_flags()
         try:
-            kinds = [input_of(value) for value in inputs]
             kernel = emit_nest(self.node, self.graph, kinds)
+            if not self._may_run(kernel.exact):
+                raise Refused("arithmetic whose last bits are not NumPy's")
             library = load_unit(nest_unit(kernel, compiler.dialect), compiler, self._counters)
         except Refused as refused:
             self.reasons[key] = str(refused)
