@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +72,7 @@ class _Emitter:
         self.steps = Steps(self.writer)
         self.labels: dict[tuple[Piece, tuple[Reference, ...]], int] = {}
         self.waiting: list[tuple[Piece, dict[Value, Reference], int]] = []
-        self.texts: list[list[str]] = []
+        self.texts: dict[int, list[str]] = {}
         self.exits: list[list[Result]] = []
         self.words = 0
 
@@ -144,7 +146,7 @@ class _Emitter:
         for step in piece.steps:
             self.steps.write(step)
         self._end(piece)
-        self.texts.append([f"    L{label}: {{", *writer.lines, "    }"])
+        self.texts[label] = [f"    L{label}: {{", *writer.lines, "    }"]
 
     def _end(self, piece: Piece) -> None:
         writer = self.writer
@@ -203,23 +205,27 @@ class _Emitter:
             writer.close()
 
     def _finish(self, results: tuple[Value, ...]) -> None:
-        writer, kinds = self.writer, []
-        for place, value in enumerate(results):
-            reference = writer[value]
-            if isinstance(reference, Known) and not isinstance(reference.value, bool | int | float | np.generic):
-                kinds.append(Result(known=reference.value))
-                continue
-            scalar = number(reference)
-            kinds.append(Result(scalar.python, scalar.dtype))
-            member, kind = "whole", "int64"
-            if scalar.dtype.kind == "f":
-                member, kind = "real", "float64"
-            elif scalar.dtype.kind == "u":
-                member, kind = "natural", "uint64"
-            writer.line(f"words[{place}].{member} = ({kind}){scalar.text};")
+        words = itertools.count()
+        kinds = [self._result(self.writer[value], words) for value in results]
         if kinds not in self.exits:
             self.exits.append(kinds)
-        writer.line(f"return {self.exits.index(kinds)};")
+        self.writer.line(f"return {self.exits.index(kinds)};")
+
+    def _result(self, reference: Reference, words: Iterator[int]) -> Result:
+        if isinstance(reference, Tuple):
+            return Result(parts=[self._result(each, words) for each in reference.elements])
+        if isinstance(reference, Known) and not (
+            isinstance(reference.value, np.generic) or type(reference.value) is int
+        ):
+            return Result(known=reference.value)
+        scalar = number(reference)
+        member, kind = "whole", "int64"
+        if scalar.dtype.kind == "f":
+            member, kind = "real", "float64"
+        elif scalar.dtype.kind == "u":
+            member, kind = "natural", "uint64"
+        self.writer.line(f"words[{next(words)}].{member} = ({kind}){scalar.text};")
+        return Result(scalar.python, scalar.dtype)
 
     # The function
 
@@ -229,7 +235,7 @@ class _Emitter:
         lines += [f"    Buffer {name};" for name in writer.buffers]
         lines += [f"    {kind} {name};" for name, kind in writer.variables.items()]
         lines += [*prologue, "    goto L0;"]
-        lines += [line for text in reversed(self.texts) for line in text]
+        lines += [line for label in sorted(self.texts) for line in self.texts[label]]
         lines += ["}", 'extern "C" int64 nest(Word *words, int64 wanted) {']
         lines += ["    feclearexcept(INVALID | DIVISION | OVERFLOWN | UNDERFLOWN);"] if writer.floats else []
         lines += ["    const int64 exit = nest_body(words);"]

@@ -213,6 +213,8 @@ class _Lowering:
                 piece.end = Jump(scope.loops[-1].after, tuple(end.inputs))
             case "return" if scope.returns is not None:
                 piece.end = Jump(scope.returns, tuple(end.inputs))
+            case "return":
+                piece.end = Finish(tuple(end.inputs))
             case "raise" | "unreachable":
                 piece.end = Leave()
             case _:

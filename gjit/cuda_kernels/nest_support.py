@@ -204,6 +204,7 @@ template <typename T> static T nest_dot(const char *a, const char *b, int64 coun
 }
 """
 
+
 def library_text(functions: Mapping[str, int]) -> str:
     """Functions of the C library under names that the compiler knows nothing of: the very ones that Python calls."""
     lines = []

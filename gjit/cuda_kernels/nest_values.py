@@ -167,11 +167,12 @@ ARRAYS = (View, Gathered, Elementwise)
 
 @dataclass(slots=True)
 class Result:
-    """One result of a nest: `python` and `dtype` as of a `Scalar`, or a known value."""
+    """One result of a nest: `python` and `dtype` as of a `Scalar`, or a known value, or the parts of a tuple."""
 
     python: str = ""
     dtype: np.dtype | None = None
     known: object = None
+    parts: list[Result] | None = None
 
 
 @dataclass(slots=True)

@@ -149,7 +149,11 @@ class ControlFlow(Handling):
 
     def run_region(self, frame: Frame, node: Node) -> Walk:
         frame.bind(node.blocks[0].parameters, frame.inputs(node))
-        return (yield self._into_results(frame, node, node.blocks[0]))
+        outcome = yield self._into_results(frame, node, node.blocks[0])
+        if outcome is not None and outcome.op == "return":  # the end of a loop nest, with what the nest gives
+            frame.bind(node.results, outcome.values)
+            return None
+        return outcome
 
 
 CONTROL = {

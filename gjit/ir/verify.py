@@ -235,7 +235,7 @@ def _inner_place(node: Node, rule: BlockRule | None, place: _Place) -> _Place:
     if node.op == "function":
         return _Place(rule)
     if node.op in CLAUSES or node.op in ("region", "class"):
-        return _Place(rule, None, False)
+        return _Place(rule, None, bool(node.attributes.get("nest")))  # a loop nest ends with `return` too
     if node.op in LOOPS and rule is not None and rule.name == "body":
         return _Place(rule, node, place.returns)
     if rule is not None and rule.name == "condition":

@@ -213,5 +213,13 @@ def _alike(one: object, other: object) -> bool:
 
 
 def _is_in_function(node: Node) -> bool:
-    """Whether a node belongs to an inner function, not to that of its graph."""
-    return function_of(node) is not None
+    """Whether a node belongs to an inner function, or ends a loop nest, not the function of its graph."""
+    return function_of(node) is not None or any(owner.op == "region" for owner in _owners(node))
+
+
+def _owners(node: Node) -> Iterator[Node]:
+    """The nodes that a node stands in, from the inside."""
+    owner = node.block.owner if node.block is not None else None
+    while isinstance(owner, Node):
+        yield owner
+        owner = owner.block.owner if owner.block is not None else None

@@ -7,9 +7,10 @@ back: what it has written is taken back, and the twin runs from the start.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import logging
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,8 +158,13 @@ class NestRegion:
         run = library.nest
         run.argtypes, run.restype = (ctypes.c_void_p, ctypes.c_longlong), ctypes.c_longlong
         packing = struct.Struct("=" + "".join(map(_format, kinds)))
-        results = max((len(results) for results in kernel.exits), default=0)
+        results = max((sum(map(_count, results)) for results in kernel.exits), default=0)
         return Loaded(kernel, run, packing, max(packing.size, 8 * results, 8))
+
+
+def _count(result: Result) -> int:
+    """How many words a result takes at most."""
+    return 1 if result.parts is None else sum(map(_count, result.parts))
 
 
 def signature(inputs: tuple[object, ...]) -> tuple | None:
@@ -250,14 +256,17 @@ _UNPACK = {"f": struct.Struct("=d"), "u": struct.Struct("=Q"), "i": struct.Struc
 
 
 def _unpacked(results: list[Result], words: ctypes.Array) -> object:
-    values = [_result(result, words, 8 * place) for place, result in enumerate(results)]
+    places = itertools.count(0, 8)
+    values = [_result(result, words, places) for result in results]
     return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
-def _result(result: Result, words: ctypes.Array, offset: int) -> object:
+def _result(result: Result, words: ctypes.Array, places: Iterator[int]) -> object:
+    if result.parts is not None:
+        return tuple([_result(part, words, places) for part in result.parts])
     if result.dtype is None:
         return result.known
-    (value,) = _UNPACK[result.dtype.kind].unpack_from(words, offset)
+    (value,) = _UNPACK[result.dtype.kind].unpack_from(words, next(places))
     if result.python:
         return bool(value) if result.python == "bool" else value
     return result.dtype.type(value)

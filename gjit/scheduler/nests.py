@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
-from gjit.ir.types import PYTHON_NUMBERS, ArrayType
+from gjit.ir.types import BOOL, PYTHON_NUMBERS, UNKNOWN, ArrayType, TupleType, Type
 from gjit.ops.row import Kind, table
 from gjit.scheduler.flow import LOOPS, carried_parameters
 from gjit.scheduler.turns import is_loop_region
 
 _CONTROL = frozenset({"if", "and", "or", *LOOPS})
-_TERMINATORS = frozenset({"yield", "continue", "break", "condition", "raise", "unreachable"})
+_TERMINATORS = frozenset({"yield", "continue", "break", "condition", "return", "raise", "unreachable"})
 _ATTRIBUTES = frozenset({"shape", "size", "ndim", "T"})
 _CONTAINERS = frozenset({"getitem", "setitem", "tuple", "slice", "unpack", "capture"})
 _BUILTIN_NAMES = "range len abs int float bool min max enumerate zip"
@@ -99,8 +99,8 @@ def _obstacles(loop: Node, functions: dict[str, Graph], graph: Graph, callers: t
 def _refused(node: Node, functions: dict[str, Graph], graph: Graph, callers: tuple[str, ...]) -> Iterator[Obstacle]:
     """Why a node cannot be part of a nest: nothing, or one reason."""
     if node.is_terminator:
-        if node.op not in _TERMINATORS and not (callers and node.op == "return"):
-            yield Obstacle(node, f"`{node.op}` leaves the function")
+        if node.op not in _TERMINATORS:
+            yield Obstacle(node, f"`{node.op}`")
     elif is_loop_region(node):
         yield Obstacle(node, "a loop over whole arrays")
     elif node.op == "invoke":
@@ -213,11 +213,42 @@ def _make_nest(loop: Node, index: int) -> Node:
 
 def _give_results(loop: Node, region: Node, body: Block) -> None:
     used = [value for value in loop.results if value.uses]
+    ends = [node for node in body.all_nodes() if node.op == "return"]
+    if ends:
+        _give_tuples(used, ends, region, body)
+        return
     for value in used:
         result = Value(value.type, region, value.name)
         region.results.append(result)
         value.replace_with(result)
     body.terminate(Node("yield", used, results=0, span=loop.span))
+
+
+def _give_tuples(used: list[Value], ends: list[Node], region: Node, body: Block) -> None:
+    """In a nest, `return` ends the region with a tuple of True and the value; its own end gives False and results."""
+    result, outside, following = Value(TupleType(None), region), region.block, region.next
+    region.results.append(result)
+
+    def item(place: int, type_: Type, block: Block, before: Node | None) -> Value:
+        node = Node("getitem", [result, Constant(place)], results=[type_], span=region.span)
+        return block.insert(node, before).result
+
+    returned = Node("if", [item(0, BOOL, outside, following)], results=[], span=region.span)
+    outside.insert(returned, following)
+    then, otherwise = returned.add_block(), returned.add_block()
+    then.terminate(Node("return", [item(1, UNKNOWN, then, None)], results=0, span=region.span))
+    otherwise.terminate(Node("yield", results=0, span=region.span))
+    for place, value in enumerate(used, 1):
+        taken = item(place, value.type, outside, following)
+        taken.name = value.name
+        value.replace_with(taken)
+    for end in ends:
+        end.set_inputs([_tuple(end.block, [Constant(True), *end.inputs], end)])
+    body.terminate(Node("yield", [_tuple(body, [Constant(False), *used], region)], results=0, span=region.span))
+
+
+def _tuple(block: Block, values: list[Value], at: Node) -> Value:
+    return block.append(Node("tuple", values, results=[TupleType(None)], span=at.span)).result
 
 
 def _take_along(loop: Node, body: Block) -> None:

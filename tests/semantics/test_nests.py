@@ -264,3 +264,40 @@ def test_slices_that_move():
 
     square = RNG.standard_normal((7, 7))
     compare(moved, call(square), call(square.T), call(square.astype("f4")), call(np.arange(49).reshape(7, 7)))
+
+
+def test_returns_from_the_middle():
+    def position(x, wanted):
+        for i in range(len(x)):
+            for j in range(i):
+                if x[j] + x[i] > wanted:
+                    return i, j, x[i]
+        return None
+
+    def counted(x, limit):
+        total, count = 0.0, 0
+        for value in x:
+            total += value
+            count += 1
+            if total > limit:
+                return count
+            x[0] = total
+        return total, count
+
+    compare(position, call(F8, 1.0), call(F8, 100.0), call(I4, 11), native=3)
+    compare(counted, call(F8, 1.0), call(F8, 100.0), call(F8[:0], 1.0), native=3)
+
+
+def test_loops_in_try_blocks():
+    def guarded(x, k):
+        try:
+            for i in range(len(x)):
+                if x[i + k] > 1:
+                    return i
+        except IndexError as error:
+            return str(error)
+        finally:
+            x[0] = 0
+        return -1
+
+    compare(guarded, call(F8, 0), call(-np.abs(F8), 0), call(-np.abs(F8), 1), native=2)
