@@ -293,7 +293,7 @@ def test_loops_in_try_blocks():
         try:
             for i in range(len(x)):
                 if x[i + k] > 1:
-                    return i
+                    return x[i + k]
         except IndexError as error:
             return str(error)
         finally:
