@@ -18,7 +18,7 @@ from gjit.ops.rules import fixed
 
 def _rounded(node: Node) -> list[Type]:
     """`math.floor` and its kind ask the operand, and Python's numbers answer with an int."""
-    return [INT if node.inputs[0].type in PYTHON_NUMBERS else UNKNOWN]
+    return [INT if node.inputs and node.inputs[0].type in PYTHON_NUMBERS else UNKNOWN]
 
 
 _FUNCTIONS: dict[str, tuple[types.ModuleType, TypeRule | None, str]] = {

@@ -28,7 +28,7 @@ def item_types(node: Node) -> list[Type]:
 
 def list_types(node: Node) -> list[Type]:
     """`a.tolist()` is a list where the array has a dimension."""
-    return [ListType(UNKNOWN) if is_array(node.inputs[0].type) else UNKNOWN]
+    return [ListType(UNKNOWN) if node.inputs and is_array(node.inputs[0].type) else UNKNOWN]
 
 
 def cast_types(function: Callable) -> TypeRule:

@@ -56,6 +56,9 @@ KERNEL_CHARACTERS = frozenset("?bBhHiIlLefdFD")
 """The dtypes that kernels know."""
 
 
+_TAKES_OPERANDS = frozenset({Kind.ELEMENTWISE, Kind.REDUCTION, Kind.VIEW, Kind.SHAPE, Kind.INDEX, Kind.LINALG})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
     """One row.
@@ -95,13 +98,19 @@ class Op:
 
     def result_types(self, node: Node) -> list[Type]:
         """The types of the node's results; a rule that does not apply gives UNKNOWN."""
-        if self.types is None:
+        if self.types is None or self._lacks_operands(node):
             return [UNKNOWN] * len(node.results)
         return self.types(node)
 
     def effects_of(self, node: Node) -> Effect:
         """What running the node can do."""
-        return self.effects(node) if callable(self.effects) else self.effects
+        if callable(self.effects):
+            return OPAQUE if self._lacks_operands(node) else self.effects(node)
+        return self.effects
+
+    def _lacks_operands(self, node: Node) -> bool:
+        """Whether this is a wrong call, which raises when it runs: rules may rely on a first operand."""
+        return not node.inputs and self.kind in _TAKES_OPERANDS
 
     def kernel_text(self, dtypes: Dtypes) -> str | None:
         """The C++ expression for these dtypes of the loop, operands first and the result last; None: not in kernels.

@@ -127,7 +127,7 @@ def unary_types(function: Callable, ufunc: np.ufunc) -> TypeRule:
     """The rule of a unary operator that is `ufunc` on arrays."""
 
     def rule(node: Node) -> list[Type]:
-        type_ = node.inputs[0].type
+        type_ = node.inputs[0].type if node.inputs else UNKNOWN
         if type_ in PYTHON_NUMBERS:
             return [python_types(function, (type_,))] if (function, type_) != (operator.invert, BOOL) else [INT]
         return [elementwise_type(ufunc, (type_,))] if is_numeric(type_) else [UNKNOWN]

@@ -71,7 +71,7 @@ def same_type(node: Node) -> list[Type]:
 
 def same_array(node: Node) -> list[Type]:
     """The type of the first operand, an array of any rank."""
-    first = node.inputs[0].type
+    first = node.inputs[0].type if node.inputs else UNKNOWN
     return [first if isinstance(first, ArrayType) else UNKNOWN]
 
 

@@ -8,6 +8,7 @@ from functools import partial, reduce
 from operator import mul
 
 import numpy as np
+import pytest
 from numpy import exp as exponential
 from numpy import linalg
 
@@ -447,3 +448,27 @@ def test_global_statements_inside_a_function_that_hides_the_name():
         return inner(), OFFSET
 
     check(run, call(7))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.reshape,
+        np.zeros_like,
+        np.where,
+        np.sqrt,
+        np.sum,
+        np.transpose,
+        abs,
+        len,
+        math.floor,
+        np.ndarray.item,
+        np.stack,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_a_call_without_operands_raises_as_python_does(function):
+    def wrong():
+        return function()
+
+    check(wrong, call())

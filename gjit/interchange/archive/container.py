@@ -11,6 +11,7 @@ import re
 import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -124,6 +125,8 @@ class Reader:
                 raise ArchiveError(f"the member {info.filename!r} is there twice")
             self._places[info.filename] = self._place(info)
         self._check_apart()
+        if any(info.filename == MANIFEST and zlib.crc32(self.read(MANIFEST)) != info.CRC for info in members):
+            raise ArchiveError("the manifest is damaged: its checksum differs")
 
     @property
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ import builtins
 import functools
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -48,8 +48,12 @@ def graph_text(graph: Graph) -> str:
     return text
 
 
-def read_graph(text: str) -> Graph:
+def read_graph(text: str, upgrade: Callable[[Graph], None]) -> Graph:
     """The graph of a text from an archive: verified, and with guarded built-ins.
+
+    Args:
+        text: what `graph_text` gave, in this version of gjit or an earlier one.
+        upgrade: brings the nodes of a graph to the versions of this one.
 
     Raises:
         ArchiveError: it is no graph, or does something that it may not.
@@ -57,6 +61,7 @@ def read_graph(text: str) -> Graph:
     try:
         graph = with_room(lambda: parse_graph(text))
         for each in _all_graphs(graph):
+            upgrade(each)
             with_room(functools.partial(verify_graph, each, table.__contains__))
     except (GraphTextError, InternalError, RecursionError, ValueError, TypeError, OverflowError) as error:
         raise ArchiveError(f"a graph of the archive is damaged: {error}") from None
@@ -104,6 +109,8 @@ def _check(node: Node) -> None:
     name = str(node.attributes["function"]) if node.op == "library" else node.op
     if not _is_allowed_op(name):
         raise _refusal(node, f"{name!r}")
+    if len(node.results) != 1 and name not in _STRUCTURE:
+        raise _refusal(node, f"{name!r} with {len(node.results)} results")
     if node.op in _ATTRIBUTE_OPS:
         attribute = node.attributes["name"]
         is_guarded = node.op == "getattr" and attribute in FORMATS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -70,7 +71,7 @@ class _Graphs:
         versions = manifest.get("ops")
         if not isinstance(versions, dict):
             raise ArchiveError("the manifest does not say which ops are used")
-        self._versions: dict[str, int] = versions
+        self._versions = versions
 
     def graph(self, number: object) -> Graph:
         if type(number) is not int:
@@ -79,10 +80,7 @@ class _Graphs:
             text = bytes(self._reader.read(f"graphs/{number}")).decode()
         except UnicodeDecodeError as error:
             raise ArchiveError(f"a graph of the archive is damaged: {error}") from None
-        graph = read_graph(text)
-        for each in dict.fromkeys((graph, *graph.functions.values())):
-            upgrade_ops(each, self._versions)
-        return graph
+        return read_graph(text, functools.partial(upgrade_ops, versions=self._versions))
 
 
 def _check_members(reader: Reader, manifest: dict[str, Any]) -> None:

@@ -45,7 +45,7 @@ def upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
     return manifest
 
 
-def upgrade_ops(graph: Graph, versions: dict[str, int]) -> None:
+def upgrade_ops(graph: Graph, versions: dict[str, Any]) -> None:
     """Bring the nodes of a graph to the versions that this gjit knows.
 
     Raises:
@@ -53,7 +53,9 @@ def upgrade_ops(graph: Graph, versions: dict[str, int]) -> None:
     """
     for node in graph.all_nodes():
         name = str(node.attributes["function"]) if node.op == "library" else node.op
-        version = versions.get(name, 1)
+        version = versions.get(name)
+        if type(version) is not int:
+            raise ArchiveError(f"the archive does not say which version of {name!r} it uses")
         while (name, version) in OP_UPGRADES:
             OP_UPGRADES[name, version](node)
             version += 1
