@@ -15,6 +15,9 @@ class Options:
     """How thorough a run is."""
 
     quick: bool = False
+    full: bool = False
+    engines: tuple[str, ...] = ("auto", "native")
+    peers: tuple[str, ...] = ()
 
     @property
     def rounds(self) -> int:
@@ -32,8 +35,9 @@ class Measurement:
     """One line of the table.
 
     `value` is a median in `unit` and lies between the quartiles `low` and `high`. A ratio (unit `x`) is the time of
-    plain NumPy over that of gjit; `plain_seconds` and `compiled_seconds` are the medians behind it, where two sides
-    were compared.
+    plain NumPy over that of `side`; `plain_seconds` and `compiled_seconds` are the medians behind it, where two sides
+    were compared. `noise` is how far apart, relatively, two sides of the same version were in the same rounds. `note`
+    says why there is no value: the side was wrong, or failed.
     """
 
     workload: str
@@ -45,6 +49,9 @@ class Measurement:
     unit: str
     plain_seconds: float | None = None
     compiled_seconds: float | None = None
+    side: str = "gjit"
+    noise: float | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
