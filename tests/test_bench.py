@@ -104,8 +104,8 @@ class _Wrong:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_programs_run_at_a_small_size_without_warnings(case):
     with np.errstate(all="raise", under="ignore"):
-        results, _ = cases.outcome(case.plain, case.arguments(2000))
-    assert results
+        results, after = cases.outcome(case.plain, case.arguments(2000))
+    assert any(np.isfinite(each).all() for each in (*results, *after))
     assert set(case.programs) | case.without <= set(peers.PEERS)
 
 
