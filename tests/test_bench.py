@@ -9,7 +9,23 @@ import numpy as np
 import pytest
 
 import bench.__main__ as command
-from bench import baseline, call_cost, capture_time, cases, elementwise, examples, harness, memory, peers, plots, report
+from bench import (
+    baseline,
+    call_cost,
+    capture_time,
+    cases,
+    elementwise,
+    examples,
+    gpu_check,
+    gpu_goals,
+    gpu_programs,
+    gpu_report,
+    harness,
+    memory,
+    peers,
+    plots,
+    report,
+)
 from bench.cases import Case
 from bench.harness import Measurement, Options, Program
 from bench.peers import Peer
@@ -227,3 +243,31 @@ def test_unknown_names_are_refused(arguments, capsys):
     with pytest.raises(SystemExit):
         command.main(arguments)
     assert "speed_of_light" in capsys.readouterr().err
+
+
+def test_the_check_of_a_gpu_runs_on_the_emulated_device(tmp_path, capsys):
+    assert gpu_check.main(["--device", "emulated", "--quick", "--only", "questions", "--out", str(tmp_path)]) == 0
+    answers = json.loads((tmp_path / "gpu_check.json").read_text())["answers"]
+    assert answers["sums repeat to the bit"] is True
+    assert answers["a call leaves no memory behind"] is True
+    assert "emulated:0" in capsys.readouterr().out
+
+
+def test_the_programs_of_the_check_find_differences():
+    one = np.array([1.0, np.nan, 2.0])
+    assert gpu_programs.ulps(one, one) == 0
+    assert gpu_programs.ulps(one, np.nextafter(one, 9.0)) == 1
+    assert gpu_programs.ulps(one, np.array([1.0, 1.0, 2.0])) == np.inf
+    assert {"exp", "sqrt", "arctan2"} <= {name for name, _ in gpu_programs.functions()}
+
+
+def test_goals_are_judged_and_drawn():
+    goals = [
+        gpu_goals.Goal("fast", 2.0, "x", 1.0, 3.0),
+        gpu_goals.Goal("slow", 5.0, "us", 4.0, 2.0, is_least=True),
+        gpu_goals.Goal("only told", 1.0, "us"),
+    ]
+    assert [goal.passed for goal in goals] == [True, False, None]
+    picture = gpu_report.plot(goals)
+    assert picture.count("<rect") == 2
+    assert "MISS" in gpu_report.goal_line(goals[1])

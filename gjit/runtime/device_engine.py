@@ -35,9 +35,10 @@ def device_engine(name: str, statistics: Statistics) -> Engine:
     if name.endswith(ARRAYS):
         bind = functools.partial(rebound, device, statistics)
         wrap = functools.partial(_on_device, device)
-        return Engine(name, least_elements, make_region, is_wide=True, prepare=_with_kinds, rebind=bind, wrap=wrap)
-    wrap = functools.partial(_from_host, device, statistics)
-    return Engine(name, least_elements, make_region, is_wide=True, prepare=settle_reads, wrap=wrap)
+        more: dict[str, Any] = {"prepare": _with_kinds, "rebind": bind, "wrap": wrap}
+    else:
+        more = {"prepare": settle_reads, "wrap": functools.partial(_from_host, device, statistics)}
+    return Engine(name, least_elements, make_region, is_wide=True, takes_single=True, **more)
 
 
 def _with_kinds(graphs: dict[str, Graph]) -> None:

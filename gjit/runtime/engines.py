@@ -32,6 +32,7 @@ class Engine:
     make_nest       makes a region of a loop nest, of its graph and its twin; None where loops are left to the host
     is_wide         whether regions hold what is only fast when it is compiled
     takes_loops     whether a region may hold a loop over whole arrays
+    takes_single    whether a single operation is a region
     prepare         changes the graphs of a plan once regions have been formed
     rebind          changes what a host program is bound to
     wrap            makes of a host program what calls go to
@@ -43,6 +44,7 @@ class Engine:
     make_nest: MakeNest | None = None
     is_wide: bool = False
     takes_loops: bool = False
+    takes_single: bool = False
     prepare: Callable[[dict[str, Graph]], None] | None = None
     rebind: Callable[[HostProgram, dict[str, object]], None] | None = None
     wrap: Callable[[FunctionType], Callable] | None = None

@@ -13,7 +13,7 @@ from gjit.ir.blame import blame
 from gjit.ir.graph import Graph, Node
 from gjit.ir.printer import print_graph
 from gjit.ir.types import MODULE, UNKNOWN, Type
-from gjit.runtime import device_functions, residency
+from gjit.runtime import device_functions, device_library, residency
 from gjit.runtime.dynamic import DynamicCalls, register_generated
 from gjit.runtime.engines import Engine
 from gjit.runtime.floating_errors import RegionSource
@@ -87,7 +87,11 @@ def build_plan(
         with blame("form_regions", each):
             loops = form_loop_regions(each) if engine.takes_loops else 0
             nests = form_nests(each, variants.graphs, loops) if engine.make_nest is not None else 0
-            formed += loops + nests + form_regions(each, loops + nests, is_wide=engine.is_wide)
+            formed += (
+                loops
+                + nests
+                + form_regions(each, loops + nests, is_wide=engine.is_wide, takes_single=engine.takes_single)
+            )
     if engine.prepare is not None:
         engine.prepare(variants.graphs)
     maker = _Maker(program, variants, engine, dynamic)
@@ -176,6 +180,8 @@ class _Maker:
 _HELPERS: dict[str, Callable[[DynamicCalls], object]] = {
     "scripted": lambda dynamic: dynamic.scripted,
     **{name: lambda dynamic, name=name: getattr(residency, name) for name in residency.SETTLERS},
+    "device_matmul": lambda dynamic: device_library.device_matmul,
+    "device_dot": lambda dynamic: device_library.device_dot,
     "element": lambda dynamic: device_functions.element,
     "check_index": lambda dynamic: device_functions.check_index,
 }

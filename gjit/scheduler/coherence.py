@@ -47,13 +47,36 @@ _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.i
 _ITERABLES = ListType | TupleType
 
 
+_LIBRARY = {
+    "operator.matmul": "device_matmul",
+    "numpy.matmul": "device_matmul",
+    "numpy.dot": "device_dot",
+    "ndarray.dot": "device_dot",
+}
+"""Ops that the library of the device runs, and the function of the runtime that asks it."""
+
+
 def settle_reads(graphs: dict[str, Graph]) -> None:
     """Put `settle` nodes into all the graphs of a plan, in which regions have been formed."""
+    for graph in graphs.values():
+        _use_library(graph)
     waiting = {name for name, graph in graphs.items() if _is_generator(graph)}
     for graph in graphs.values():
         waiting |= _invoked_in_expressions(graph)
     for name, graph in graphs.items():
         _Settler(graphs, is_settled=name in waiting, is_immediate=_is_generator(graph)).block(graph.block)
+
+
+def _use_library(graph: Graph) -> None:
+    for node in list(graph.all_nodes()):
+        name = _LIBRARY.get(node.op)
+        is_plain = len(node.inputs) == 2 and not node.labels
+        if name is None or not is_plain or not all(isinstance(value.type, ArrayType) for value in node.inputs):
+            continue
+        types = [value.type for value in node.results]
+        there = Node("settle", node.inputs, attributes={"how": name}, results=types, span=node.span)
+        node.block.insert(there, node)
+        node.replace_with(there.results)
 
 
 def _is_generator(graph: Graph) -> bool:

@@ -32,16 +32,16 @@ _EXPRESSIONS = frozenset({"comprehension", "comprehension.for", "comprehension.i
 """Nodes that the host program prints as expressions, blocks and all."""
 
 
-def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False) -> int:
+def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False, takes_single: bool = False) -> int:
     """Replace the runs of fusible nodes in every block of `graph` by `region` nodes; how many there are.
 
     With `is_wide` they are for an engine that compiles them: reductions along any axes, with what uses their results,
-    and single operations for which NumPy is slow.
+    and single operations for which NumPy is slow; with `takes_single` any single operation.
 
     A region has the values it needs from outside as inputs, one block with the same nodes, a `yield` of
     those results that are used outside, and the attribute `index`, its number in the graph, from `first` on.
     """
-    former = _Former(graph, first, is_wide)
+    former = _Former(graph, first, is_wide, takes_single)
     for block in statement_blocks(graph.block):
         former.run(block)
     return former.count - first
@@ -49,7 +49,7 @@ def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False) -> int:
 
 def form_regions_in(block: Block, graph: Graph) -> None:
     """The same for one block, which is not part of the graph, but refers to its captures."""
-    former = _Former(graph, 0, is_wide=False)
+    former = _Former(graph, 0, is_wide=False, takes_single=False)
     for each in statement_blocks(block):
         former.run(each)
 
@@ -82,9 +82,9 @@ class _Former:
     of_rows   values made from row reductions, which alone get new axes inside a region
     """
 
-    def __init__(self, graph: Graph, first: int, is_wide: bool):
+    def __init__(self, graph: Graph, first: int, is_wide: bool, takes_single: bool):
         self.graph = graph
-        self.is_wide = is_wide
+        self.is_wide, self.takes_single = is_wide, takes_single
         self.count = first
         self.members: list[Node] = []
         self.scalars: set[Node] = set()
@@ -195,7 +195,9 @@ class _Former:
     def _is_worth_it(self) -> bool:
         """Whether there are two operations on arrays at least, or one for which NumPy is slow."""
         heavy = [node for node in self.members if node not in self.scalars and node.op != "getitem"]
-        return len(heavy) >= 2 or (self.is_wide and len(heavy) == 1 and pays_alone(heavy[0]))
+        if len(heavy) != 1:
+            return len(heavy) > 1
+        return self.takes_single or (self.is_wide and pays_alone(heavy[0]))
 
     def _keep_aliases_outside(self) -> bool:
         """Cut the run before what may give its operand itself, or a view, to somebody outside."""

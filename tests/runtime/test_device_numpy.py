@@ -211,6 +211,23 @@ def test_error_states_raise_at_their_operation():
         compiled(np.zeros(3))
 
 
+def test_products_run_on_the_device():
+    def chain(a, b, v):
+        c = a @ b + 1.0
+        d = np.dot(c, v) * 2.0
+        return c @ c.T, d, d @ d, np.matmul(v, a)
+
+    args = np.arange(12.0).reshape(3, 4), np.ones((4, 3)), np.arange(3.0)
+    compiled = gjit.script(chain, device=NAME)
+    for found, wanted in zip(compiled(*args[:2], args[2]), chain(*args[:2], args[2]), strict=True):
+        assert type(found) is type(wanted)
+        assert np.allclose(found, wanted)
+    assert "device_matmul" in compiled.code
+    check(lambda a, b: a @ b, np.ones((2, 3)), np.ones((2, 3)))
+    check(lambda a, b: a @ b + 1, np.ones((2, 0)), np.ones((0, 3)))
+    check(lambda a, b: (a @ b, np.dot(a, 2)), np.arange(6).reshape(2, 3), np.arange(3))
+
+
 def test_where_a_function_runs():
     def place(x):
         return x * 2.0 + 1.0
