@@ -96,7 +96,7 @@ class StageLaunch:
                 case Meaning.ARRAY:
                     yield addresses[each.name]
                 case Meaning.STRIDE | Meaning.EXTENT | Meaning.MULTIPLIER | Meaning.SHIFT:
-                    yield _of_space(each, space)
+                    yield of_space(each, space)
                 case Meaning.NUMBER:
                     yield from number(numbers[each.name], each.dtype)
                 case Meaning.TOTAL:
@@ -144,7 +144,8 @@ def _finish_of(draft: StageDraft, value: Value) -> Finish | None:
     return Finish(dtype, name == "mean" or is_spread, reduction.ddof if is_spread else 0, name == "std")
 
 
-def _of_space(field: Field, space: Any) -> int:
+def of_space(field: Field, space: Any) -> int:
+    """The value of an argument that a space alone tells."""
     match field.meaning:
         case Meaning.EXTENT:
             return space.extents[field.axis]

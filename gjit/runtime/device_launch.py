@@ -58,10 +58,11 @@ class Target:
 
 @dataclass(slots=True)
 class DeviceLaunch:
-    """A region on a device, for inputs of one signature; `kernels` are those of its stages."""
+    """A region on a device, for inputs of one signature; `kernels` are those of its stages, `uses` counts its runs."""
 
     draft: Draft
     kernels: list[StageLaunch | None]
+    uses: int = 0
 
     def run(self, parameters: list[Value], inputs: tuple[object, ...], side: Side) -> object:
         """One value, a tuple of several, or None; raises Fallback before anything is written."""

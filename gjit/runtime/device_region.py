@@ -12,6 +12,7 @@ from gjit import settings
 from gjit.errors import CompileError, DeviceError, excerpt
 from gjit.ir.graph import Node
 from gjit.runtime.device import Device
+from gjit.runtime.device_call import MISS, device_call
 from gjit.runtime.device_launch import DeviceLaunch, Side, prepare
 from gjit.runtime.device_sides import DeviceSide, HostSide
 from gjit.runtime.floating_errors import RegionSource, collecting_modes
@@ -24,6 +25,7 @@ from gjit.runtime.statistics import Statistics
 from gjit.scheduler.fusible import Form, operation_of
 
 _KEPT_LAUNCHES = 512
+_USES_BEFORE_FUNCTION = 4
 
 
 class DeviceRegion:
@@ -53,8 +55,17 @@ class DeviceRegion:
         self._writes = any(map(_is_writing, body))
         self._launches: dict[tuple, DeviceLaunch | None] = {}
         self._side = DeviceSide(device)
+        self._fast: Callable | None = None
 
     def __call__(self, *inputs: object) -> object:
+        if self._fast is not None:
+            try:
+                found = self._fast(*inputs)
+            except Exception:
+                found = MISS  # nothing has been done yet; the long way tries again, and tells what is wrong
+            if found is not MISS:
+                self.tiled += 1
+                return found
         if self._are_there(inputs):
             return self._guarded(self._call_there, inputs)
         residency = current()
@@ -116,6 +127,12 @@ class DeviceRegion:
                     pass
             self.fallbacks += 1
             return self.twin(*inputs)
+
+    def _use(self, launch: DeviceLaunch, inputs: tuple[object, ...]) -> None:
+        """Generate a function for inputs that have come often enough to pay for it."""
+        launch.uses += 1
+        if launch.uses % _USES_BEFORE_FUNCTION == 0:
+            self._fast = device_call(launch, self._parameters, inputs)
 
     def _shadows(self, inputs: tuple[object, ...]) -> tuple[object, ...] | None:
         """The inputs with shadows for device arrays; None where some lie elsewhere."""
@@ -193,6 +210,8 @@ class DeviceRegion:
             self._launches[key] = None
             raise Fallback from None
         self.tiled += 1
+        if side is self._side:
+            self._use(launch, inputs)
         return results
 
     def _prepare(self, key: tuple, shadows: tuple[object, ...]) -> DeviceLaunch | None:

@@ -132,3 +132,20 @@ def test_explain_and_compile():
     assert "__global__" in region.programs()[0]
     assert "region_0" in f.plan_for(np.ones(700), np.ones(700)).code
     assert f.statistics.launches == 0
+
+
+def test_a_call_that_comes_often_runs_by_one_function():
+    f = gjit.script(lambda x, y, a: (x * y + a, x - y))
+    x, y = data(3, 700), data(3, 700, seed=1)
+    for scale in (1.0, 2.5, 3):
+        for left, right in ((x, y), (y, x), (x[:, ::2], y[:, 1::2]), (x[:2], y[:2]), (x.astype("f4"), y.astype("f4"))):
+            for _ in range(6):
+                found = f(there(left), there(right), scale)
+                for one, other in zip(found, (left * right + scale, left - right), strict=True):
+                    assert np.array_equal(to_numpy(one), other)
+    (region,) = f.plan_for(there(x), there(y), 1.0).regions
+    assert region._fast is not None
+    shifted = there(np.arange(1401.0))
+    assert np.array_equal(to_numpy(f(shifted[1:701], shifted[700:1400], 2.0)[1]), np.full(600 + 100, -699.0)[:700])
+    with faulty(launches=0), pytest.raises(gjit.DeviceLostError):
+        f(there(x), there(y), 1.0)

@@ -43,6 +43,15 @@ class Place:
         return hash(self.id)
 
 
+class Pointer:
+    """Where an array begins."""
+
+    __slots__ = ("ptr",)
+
+    def __init__(self, ptr: int):
+        self.ptr = ptr
+
+
 class EmulatedArray:
     """An array on the emulated device. `cells` is the NumPy array that holds its elements; nobody but the device
     looks at it.
@@ -66,6 +75,7 @@ class EmulatedArray:
     strides = property(lambda self: self.cells.strides)
     flags = property(lambda self: self.cells.flags)
     device = property(lambda self: Place(self.place))
+    data = property(lambda self: Pointer(self.cells.__array_interface__["data"][0]))
     base = property(lambda self: None if self.cells.base is None else self)
     T = property(lambda self: EmulatedArray(self.cells.T, self.place))
     real = property(lambda self: EmulatedArray(self.cells.real, self.place))
