@@ -261,13 +261,20 @@ def _broadcast(operands: tuple[Item, ...]) -> Shape:
 
 def _fresh(dtype: np.dtype, shape: Shape, operands: Iterable[Item]) -> Item:
     """A new array in the order that NumPy gives it: that of its operands, C where they leave it open."""
-    order = Order.ANY
-    for item in operands:
+    items, order = list(operands), Order.ANY
+    for item in items:
         order &= item.order
     if order is Order.NONE or not is_supported(dtype):
         raise Unsupported
+    if order is Order.F and not any(item.shape == shape and _counts_everywhere(item) for item in items):
+        raise Unsupported
     strides = contiguous_strides(shape, dtype.itemsize, order)
     return Item(dtype, shape, order_of(shape, strides), strides)
+
+
+def _counts_everywhere(item: Item) -> bool:
+    """Whether an operand moves along all its axes; two axes that no operand moves along stay as they are."""
+    return all(stride for extent, stride in zip(item.shape, item.strides, strict=True) if extent > 1)
 
 
 def _drops_imaginary(source: np.dtype, target: np.dtype) -> bool:
