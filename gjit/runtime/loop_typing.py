@@ -67,7 +67,9 @@ class LoopTyping(Typing):
             self.pieces = [self._piece(*each) for each in pieces]
         except _Changed:
             self._take_out(*pieces[0], len(turns.pieces) == 1)
-            self.pieces = [self._piece(*each) for each in pieces]
+            self.pieces = self._settled(pieces)
+        if any(item.dtype is None for item in self.variables.values()):
+            raise Unsupported
 
     def item(self, value: Value) -> Item:
         """The item of an operand: of a variable, of what comes from outside, or of what a step has made."""
@@ -116,6 +118,12 @@ class LoopTyping(Typing):
             elif not _is_alike(known, item):
                 raise _Changed
         return TypedPiece(place, self.steps[before:], moves)
+
+    def _settled(self, pieces: list[tuple[int, Piece]]) -> list[TypedPiece]:
+        try:
+            return [self._piece(*each) for each in pieces]
+        except _Changed:
+            raise Unsupported from None
 
     def _moved(self, value: Value, piece: Piece) -> Item:
         """What a variable becomes; a result of this very piece, not the variable that keeps it for others."""

@@ -144,10 +144,11 @@ class _Writer:
         for target in self.turns.written:
             self._line(f"{self.variables[target]} = {self._outside(self.typing.variables[target].root, None)}")
         first = self.typing.first
+        moved = set() if first is None else {target for target, _ in first.moves}
+        for target, initial in self.turns.initial.items():
+            if target not in self.turns.written and target not in moved:
+                self._copy(self.variables[target], self._outside(self.typing.outside(initial), None))
         if first is None:
-            for target, initial in self.turns.initial.items():
-                if target not in self.turns.written:
-                    self._copy(self.variables[target], self._outside(self.typing.outside(initial), None))
             return
         self._line("turn = -1")
         names = {self.typing.variables[target].root: self.variables[target] for target in self.turns.written}

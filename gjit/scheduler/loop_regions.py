@@ -11,7 +11,7 @@ from __future__ import annotations
 from gjit.ir.clone import clone_block_into
 from gjit.ir.graph import Graph, Node, Value
 from gjit.scheduler.flow import LOOPS
-from gjit.scheduler.regions import form_regions_in, make_region, statement_blocks
+from gjit.scheduler.regions import form_regions_in, make_region, statement_blocks_of
 from gjit.scheduler.turns import is_loop_region, read_turns
 
 
@@ -24,14 +24,16 @@ def form_loop_regions(graph: Graph) -> int:
     count = 0
     waiting = [graph.block]
     while waiting:
-        for block in statement_blocks(waiting.pop()):
-            for node in block:
-                count += _make_loop_region(node, graph, count)
+        for node in waiting.pop():
+            if _make_loop_region(node, graph, count):
+                count += 1
+            else:
+                waiting.extend(reversed(statement_blocks_of(node)))
     return count
 
 
 def _make_loop_region(node: Node, graph: Graph, index: int) -> bool:
-    turns = read_turns(node, graph) if node.op in LOOPS and node.block is not None else None
+    turns = read_turns(node, graph) if node.op in LOOPS else None
     if turns is None:
         return False
     members = [node]

@@ -42,7 +42,7 @@ def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False, takes_s
     those results that are used outside, and the attribute `index`, its number in the graph, from `first` on.
     """
     former = _Former(graph, first, is_wide, takes_single)
-    for block in statement_blocks(graph.block):
+    for block in _statement_blocks(graph.block):
         former.run(block)
     return former.count - first
 
@@ -50,22 +50,23 @@ def form_regions(graph: Graph, first: int = 0, *, is_wide: bool = False, takes_s
 def form_regions_in(block: Block, graph: Graph) -> None:
     """The same for one block, which is not part of the graph, but refers to its captures."""
     former = _Former(graph, 0, is_wide=False, takes_single=False)
-    for each in statement_blocks(block):
+    for each in _statement_blocks(block):
         former.run(each)
 
 
-def statement_blocks(block: Block) -> list[Block]:
-    """This block and those in it that the host program prints as statements; a loop over whole arrays is closed."""
+def _statement_blocks(block: Block) -> list[Block]:
+    """This block and those in it that the host program prints as statements."""
     found, stack = [], [block]
     while stack:
         block = stack.pop()
         found.append(block)
         for node in block:
-            stack.extend(reversed(_statement_blocks_of(node)))
+            stack.extend(reversed(statement_blocks_of(node)))
     return found
 
 
-def _statement_blocks_of(node: Node) -> list[Block]:
+def statement_blocks_of(node: Node) -> list[Block]:
+    """The blocks of a node that the host program prints as statements; a loop over whole arrays is closed."""
     if node.op == "try":
         return [*node.blocks[:3], *node.blocks[4::2]]
     if node.op == "match":

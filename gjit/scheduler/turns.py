@@ -144,6 +144,8 @@ class _Reader:
             raise _Other
         self._connect()
         self._check_written()
+        if not turns.variables and not turns.written:
+            raise _Other
         is_counted = turns.loop.op == "for" and turns.loop.inputs[0].type == RANGE
         turns.has_work |= not is_counted or any(map(is_scalar, turns.loop.results))
         return turns
@@ -251,8 +253,10 @@ class _Reader:
     def _holds_arrays(self, node: Node) -> bool:
         """Whether the blocks of a node compute arrays, or leave towards a place that takes some."""
         inner = [each for block in node.blocks for each in block.all_nodes()]
-        ends = [value for each in inner if each.is_terminator for value in each.inputs]
-        return not all(map(is_scalar, [*ends, *(value for each in inner for value in each.results)]))
+        ends = [each for each in inner if each.is_terminator]
+        passed_on = [value for end in ends for value in end.inputs]
+        passed_on += [target for end in ends for targets in destinations(end) for target in targets]
+        return not all(map(is_scalar, [*passed_on, *(value for each in inner for value in each.results)]))
 
     def _scalar_node(self, node: Node) -> None:
         """Nothing that anyone could observe, and nothing that depends on arrays of the loop."""
