@@ -386,7 +386,9 @@ def row_of(step: Step) -> tuple[Op, tuple[np.dtype, ...]]:
         return table[step.node.op], step.loops
     if form is Form.SELECT:
         return table["numpy.where"], (np.dtype(bool), *step.loops[1:], step.loops[-1])
-    row = table.get(f"numpy.{step.function.__name__}")
+    own = table.get(step.node.op)
+    is_method = form is Form.CALL and own is not None and own.ufunc
+    row = table.get(own.ufunc if is_method else f"numpy.{step.function.__name__}")
     if row is None:
         raise Unsupported
     return row, step.loops
