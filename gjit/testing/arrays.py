@@ -86,14 +86,13 @@ def _near(expected: np.ndarray, actual: np.ndarray, strength: Strength) -> np.nd
         parts = ((expected.real, actual.real), (expected.imag, actual.imag))
         near = [_near(one, other, strength) | ~_unequal(one, other) for one, other in parts]
         return np.logical_and(*near)
-    units = strength.units.get(expected.dtype.char)
-    if units is None:
+    if expected.dtype.char not in strength.units:
         return np.zeros(expected.shape, bool)
     finite = np.abs(expected[np.isfinite(expected)])
     largest = float(finite.max()) if finite.size else 0.0
     with np.errstate(all="ignore"):
         distance = np.abs(expected.astype("d") - actual.astype("d"))
-    return np.asarray(distance <= units * np.finfo(expected.dtype).eps * max(largest, np.finfo(expected.dtype).tiny))
+    return np.asarray(distance <= strength.distance(expected.dtype, largest))
 
 
 def _per_record(field: np.ndarray, rank: int) -> np.ndarray:

@@ -40,7 +40,7 @@ def check_call(
     except TypeError as error:  # from copying: what the functions raise is part of what they do
         settings.log(logging.WARNING, "a call of %s is not compared: %s", graph.name, error)
     else:
-        text = difference_text(function, expected, actual, True, strength_on(engine))
+        text = difference_text(function, expected, actual, True, strength_on(engine).for_arguments(values))
         if text:
             raised = actual.outcomes[-1].exception
             raise InternalError(f"bug in gjit: GJIT_CHECK found a wrong result: {text}") from raised

@@ -81,6 +81,7 @@ def assert_same_as_numpy(
     restore_random_states(before)
     actual = run_side(f, args, kwargs, calls)
     strength = strength_of(f) if strength is None else strength
+    strength = strength.for_arguments((*args, *kwargs.values()))
     text = difference_text(plain, expected, actual, check_warnings, strength)
     if text:
         raise AssertionError(text) from actual.outcomes[-1].exception

@@ -17,8 +17,8 @@ compared by `NATIVE`, which allows some hundred units in the last place of the l
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,14 +38,31 @@ class Strength:
     units     how many units in the last place of the largest element of an array an element may be off, by the
               character of the dtype of (the parts of) its numbers; those that are missing have NumPy's bits
     warnings  whether floating-point warnings are compared
+    least     what an element may be off in any case, in parts of the largest: results of float64 that are made from
+              float32 are no nearer than those
     """
 
     units: Mapping[str, float] = field(default_factory=dict)
     warnings: bool = True
+    least: float = 0.0
+
+    def for_arguments(self, values: Iterable[object]) -> Strength:
+        """The same for a program with these arguments: their narrowest floats count."""
+        kinds = [value.dtype.char.lower() for value in values if isinstance(value, np.ndarray | np.generic)]
+        bounds = [self.units[kind] * float(np.finfo(kind).eps) for kind in kinds if kind in self.units]
+        return replace(self, least=max(bounds, default=0.0))
+
+    def distance(self, dtype: np.dtype, largest: float) -> float:
+        """How far an element may be off where the largest one is this, of real numbers."""
+        units = self.units.get(dtype.char)
+        if units is None:
+            return 0.0
+        limits = np.finfo(dtype)
+        return max(units * float(limits.eps), self.least) * max(largest, float(limits.tiny))
 
 
 EXACT = Strength()
-NATIVE = Strength({"e": 8, "f": 256, "d": 65536}, warnings=False)
+NATIVE = Strength({"e": 8, "f": 256, "d": 1 << 20}, warnings=False)
 
 
 def strength_of(function: object) -> Strength:
@@ -74,4 +91,4 @@ def sum_bound(count: int, dtype: np.dtype | str) -> float:
     rounding = np.finfo(np.float32 if kind.char in "eF" else kind).eps / 2
     by_rows = BLOCK / 8 + math.log2(max(count / BLOCK, 1)) + 8
     by_columns = min(count, LINES) + count / LINES
-    return max(by_rows, by_columns) * rounding + (np.finfo(kind).eps if kind.char == "e" else 0.0)
+    return float(max(by_rows, by_columns) * rounding + (np.finfo(kind).eps if kind.char == "e" else 0.0))

@@ -234,8 +234,10 @@ def differences(
     expected = copied(report(plain, copied(argument_sets), calls, file), in_report=True)
     restore_random_states(request["states"])
     actual = answer_to(message)
-    comparison = Comparison(strength_of(None))
-    if not check_warnings:
+    given = [value for args, kwargs in argument_sets for value in (*args, *kwargs.values())]
+    strength = strength_of(None).for_arguments(given)
+    comparison = Comparison(strength)
+    if not check_warnings or not strength.warnings:
         _drop_warnings(expected, actual)
     counted = actual.pop("host_calls")
     comparison.compare(expected, actual, "elsewhere")
