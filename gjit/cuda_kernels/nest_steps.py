@@ -34,6 +34,7 @@ from gjit.cuda_kernels.nest_values import (
 )
 from gjit.cuda_kernels.nest_writer import Writer, is_usual, known, number
 from gjit.ir.graph import Constant, Node, Value
+from gjit.ops.kernels import c_type
 from gjit.ops.operators import BINARY
 from gjit.ops.row import Kind, Op, table
 
@@ -71,6 +72,9 @@ class Steps:
             "slice": lambda node: Slice(*self._operands(node)),
             "getattr": lambda node: attribute(node.attributes["name"], self._operand(node), self.writer),
             "unpack": self._unpack,
+            "cell": lambda node: Known(...),
+            "store": self._set_variable,
+            "load": self._variable,
             "builtin.len": lambda node: length(self._operand(node)),
             "builtin.range": lambda node: ranged(self._operands(node)),
             "builtin.enumerate": lambda node: Enumerate(self._operand(node)),
@@ -206,6 +210,26 @@ class Steps:
             raise Refused("a value that is taken apart")
         for result, reference in zip(node.results, elements_of(self._operand(node), len(node.results)), strict=True):
             self.writer.settle(result, reference)
+
+    def _set_variable(self, node: Node) -> None:
+        """A variable keeps its value in places of its own, one for each type."""
+        cell, value = node.inputs
+        reference = self.writer[value]
+        if isinstance(reference, Known) and not isinstance(reference.value, bool | int | float | np.generic):
+            self.writer.values[cell] = reference
+            return
+        scalar = number(reference)
+        name = self.writer.assign(self.writer.name(cell, scalar.code), c_type(scalar.dtype), scalar.text)
+        self.writer.values[cell] = Scalar(name, scalar.dtype, scalar.python)
+
+    def _variable(self, node: Node) -> Reference:
+        """What a variable holds now: it may be set again while this value is still read."""
+        reference = self._operand(node)
+        if not isinstance(reference, Scalar):
+            return reference
+        name = self.writer.name(node.result, reference.code)
+        self.writer.assign(name, c_type(reference.dtype), reference.text)
+        return Scalar(name, reference.dtype, reference.python)
 
     def _made(self, node: Node) -> Reference:
         shape, *rest = node.positional()

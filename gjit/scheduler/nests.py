@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gjit.ir.graph import Block, CaptureKind, Constant, Graph, Node, Value
-from gjit.ir.types import BOOL, PYTHON_NUMBERS, UNKNOWN, ArrayType, TupleType, Type
+from gjit.ir.graph import CaptureKind, Graph, Node, Value
+from gjit.ir.types import ArrayType
 from gjit.ops.row import Kind, table
 from gjit.scheduler.flow import LOOPS, carried_parameters
+from gjit.scheduler.nest_cells import cells_of, may_be_own
+from gjit.scheduler.nest_making import make_nest
 from gjit.scheduler.turns import is_loop_region
 
 _CONTROL = frozenset({"if", "and", "or", *LOOPS})
@@ -41,8 +43,7 @@ _FUNCTIONS = frozenset(
     ]
 )
 _REFUSED_OPERATORS = frozenset({"operator.in", "operator.not_in", "operator.imatmul"})
-_ITERABLES = frozenset({"builtin.range", "builtin.enumerate", "builtin.zip"})
-_PARTS = frozenset({"builtin.range", "tuple", "slice"})
+_VARIABLES = frozenset({"cell", "load", "store"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def form_nests(graph: Graph, functions: dict[str, Graph], first: int = 0) -> int
         block = waiting.pop()
         for node in block:
             if node.op in LOOPS and obstacle(node, functions, graph) is None:
-                _make_nest(node, first + count)
+                make_nest(node, first + count)
                 count += 1
             elif not is_loop_region(node):
                 waiting.extend(reversed(node.blocks))
@@ -84,6 +85,9 @@ def obstacle(loop: Node, functions: dict[str, Graph], graph: Graph) -> Obstacle 
     found = next(_obstacles(loop, functions, graph, ()), None)
     if found is not None:
         return found
+    for cell in cells_of(loop):
+        if not may_be_own(cell, loop):
+            return Obstacle(loop, f"the variable `{cell.name}`, which the loop may leave or find unset")
     if not _touches_elements(loop):
         return Obstacle(loop, "nothing in it moves along an array with the loop")
     return None
@@ -101,6 +105,8 @@ def _refused(node: Node, functions: dict[str, Graph], graph: Graph, callers: tup
     if node.is_terminator:
         if node.op not in _TERMINATORS:
             yield Obstacle(node, f"`{node.op}`")
+    elif node.op in _VARIABLES:
+        pass
     elif is_loop_region(node):
         yield Obstacle(node, "a loop over whole arrays")
     elif node.op == "invoke":
@@ -189,142 +195,3 @@ def _moving(loop: Node) -> set[Value]:
         elif any(value in moving for value in node.inputs):
             moving.update(node.results)
     return moving
-
-
-def _make_nest(loop: Node, index: int) -> Node:
-    """Put a `region` node in the place of the loop, which moves into its block."""
-    outside = loop.block
-    region = Node("region", attributes={"index": index, "nest": True}, results=[], span=loop.span)
-    body = region.add_block()
-    _take_along(loop, body)
-    outside.insert(region, loop)
-    body.append(outside.detach(loop))
-    mapping: dict[Value, Value] = {}
-    for value in _free_values(body):
-        parameter = body.add_parameter(value.type, value.name)
-        mapping[value] = parameter
-    region.set_inputs(list(mapping))
-    for node in body.all_nodes():
-        if any(value in mapping for value in node.inputs):
-            node.set_inputs([mapping.get(value, value) for value in node.inputs])
-    _give_results(loop, region, body)
-    return region
-
-
-def _give_results(loop: Node, region: Node, body: Block) -> None:
-    used = [value for value in loop.results if value.uses]
-    ends = [node for node in body.all_nodes() if node.op == "return"]
-    if ends:
-        _give_tuples(used, ends, region, body)
-        return
-    for value in used:
-        result = Value(value.type, region, value.name)
-        region.results.append(result)
-        value.replace_with(result)
-    body.terminate(Node("yield", used, results=0, span=loop.span))
-
-
-def _give_tuples(used: list[Value], ends: list[Node], region: Node, body: Block) -> None:
-    """In a nest, `return` ends the region with a tuple of True and the value; its own end gives False and results."""
-    result, outside, following = Value(TupleType(None), region), region.block, region.next
-    region.results.append(result)
-
-    def item(place: int, type_: Type, block: Block, before: Node | None) -> Value:
-        node = Node("getitem", [result, Constant(place)], results=[type_], span=region.span)
-        return block.insert(node, before).result
-
-    returned = Node("if", [item(0, BOOL, outside, following)], results=[], span=region.span)
-    outside.insert(returned, following)
-    then, otherwise = returned.add_block(), returned.add_block()
-    then.terminate(Node("return", [item(1, UNKNOWN, then, None)], results=0, span=region.span))
-    otherwise.terminate(Node("yield", results=0, span=region.span))
-    for place, value in enumerate(used, 1):
-        taken = item(place, value.type, outside, following)
-        taken.name = value.name
-        value.replace_with(taken)
-    for end in ends:
-        end.set_inputs([_tuple(end.block, [Constant(True), *end.inputs], end)])
-    body.terminate(Node("yield", [_tuple(body, [Constant(False), *used], region)], results=0, span=region.span))
-
-
-def _tuple(block: Block, values: list[Value], at: Node) -> Value:
-    return block.append(Node("tuple", values, results=[TupleType(None)], span=at.span)).result
-
-
-def _take_along(loop: Node, body: Block) -> None:
-    """Move what makes the iterable, and copy tuples, slices and ranges: they have no use as objects."""
-    iterables = list(_movable_iterables(loop, loop)) if loop.op == "for" else []
-    for iterable in iterables:
-        body.append(loop.block.detach(iterable))
-    anchor = body.first
-    inside = dict.fromkeys(body)
-    inside.update(dict.fromkeys([loop, *(node for block in loop.blocks for node in block.all_nodes())]))
-    copies = _Copies(body, anchor, inside)
-    for node in inside:
-        node.set_inputs([copies.of(value) for value in node.inputs])
-    copies.remove_unused()
-
-
-def _movable_iterables(user: Node, loop: Node) -> Iterator[Node]:
-    """The `enumerate`, `zip` and `range` that only this node and in the end the loop read, inner ones first."""
-    for value in user.inputs[:1] if user is loop else user.inputs:
-        iterable = value.producer
-        if isinstance(iterable, Node) and iterable.result.uses == {user: 1} and _is_free_to_move(iterable, loop):
-            yield from _movable_iterables(iterable, loop)
-            yield iterable
-
-
-def _is_free_to_move(iterable: Node, loop: Node) -> bool:
-    """Whether nothing between an iterable and the loop can tell in which order they run."""
-    if iterable.op not in _ITERABLES or iterable.block is not loop.block:
-        return False
-    node = iterable.next
-    while node is not loop:
-        if node is None or node.op not in ("tuple", "slice", "capture", *_ITERABLES):
-            return False
-        node = node.next
-    return iterable.op != "builtin.range" or all(value.type in PYTHON_NUMBERS for value in iterable.inputs)
-
-
-class _Copies:
-    """Copies of tuples, slices and ranges, at the start of the block of a nest."""
-
-    def __init__(self, body: Block, anchor: Node | None, inside: dict[Node, None]):
-        self.body, self.anchor, self.inside = body, anchor, inside
-        self.made: dict[Value, Value] = {}
-
-    def of(self, value: Value) -> Value:
-        """The copy of a value, or the value itself where it is no such part."""
-        if value in self.made or not self._is_part(value):
-            return self.made.get(value, value)
-        node = value.producer
-        inputs = [self.of(each) for each in node.inputs]
-        copy = Node(node.op, inputs, attributes=dict(node.attributes), results=[value.type], span=node.span)
-        self.body.insert(copy, self.anchor)
-        self.made[value] = copy.result
-        copy.result.name = value.name
-        return copy.result
-
-    def _is_part(self, value: Value) -> bool:
-        node = value.producer
-        if not isinstance(node, Node) or node in self.inside or node.op not in _PARTS or any(node.labels):
-            return False
-        return node.op != "builtin.range" or all(each.type in PYTHON_NUMBERS for each in node.inputs)
-
-    def remove_unused(self) -> None:
-        """Drop the originals that nothing reads any more."""
-        for value in reversed(list(self.made)):
-            if not value.uses:
-                value.producer.remove()
-
-
-def _free_values(body: Block) -> list[Value]:
-    """The values from outside that the nodes of a block read, in the order of their first use."""
-    made = {result for node in body.all_nodes() for result in node.results}
-    made.update(value for node in body.all_nodes() for block in node.blocks for value in block.parameters)
-    found: dict[Value, None] = {}
-    for node in body.all_nodes():
-        for value in node.inputs:
-            if value not in made and not isinstance(value, Constant):
-                found[value] = None
-    return list(found)

@@ -28,7 +28,7 @@ class NestWriter:
         """The text of a function named `nest`."""
         body = self.block(1, 0)
         starts = ["    s = 0", "    t = 1.5", "    p = 1"]
-        results = "    return s, t, p"
+        results = "    return s, t, p" if self.chance(0.6) else "    return s, t, p, i"
         return "\n".join([f"def nest({PARAMETERS}):", *starts, *body, results]) + "\n"
 
     def choice(self, *options: object) -> object:
@@ -59,7 +59,8 @@ class NestWriter:
                 lines += [f"{pad}else:", *self.block(depth + 1, loops)]
             return lines
         if kind < 0.40:
-            return [f"{pad}if {self.condition()}:", f"{pad}    {self.choice('break', 'continue')}"]
+            way = self.choice("break", "continue", "break", "continue", f"return {self.real(1)}, i")
+            return [f"{pad}if {self.condition()}:", f"{pad}    {way}"]
         return [pad + self.assignment()]
 
     def loop(self, depth: int, loops: int) -> list[str]:

@@ -293,7 +293,7 @@ def test_loops_in_try_blocks():
         try:
             for i in range(len(x)):
                 if x[i + k] > 1:
-                    return x[i + k]
+                    return i
         except IndexError as error:
             return str(error)
         finally:
@@ -301,3 +301,41 @@ def test_loops_in_try_blocks():
         return -1
 
     compare(guarded, call(F8, 0), call(-np.abs(F8), 0), call(-np.abs(F8), 1), native=2)
+
+
+def test_variables_that_a_loop_may_leave_unset():
+    def last(x, n):
+        for i in range(n):
+            for j in range(i):
+                value = x[j]
+                x[i] += value * 0.25
+            x[i] += 1
+            if x[i] > 3:
+                break
+        return i, x
+
+    def tried(x, n):
+        try:
+            for i in range(n):
+                y = x[i] * 2
+                if y > 1:
+                    x[i] = y + i
+        except IndexError as error:
+            return str(error), x
+        return x
+
+    compare(last, call(F8, 9), call(F8, 0), call(F8, 12), call(I4, 9), native=3)
+    compare(tried, call(F8, 9), call(F8, 0), call(F8, 12), native=2)
+
+
+def test_variables_that_only_a_handler_reads():
+    def where(x, n):
+        i = -1
+        try:
+            for i in range(n):
+                x[i] = i
+        except IndexError:
+            pass
+        return i
+
+    compare(where, call(F8, 9), call(F8, 12), call(F8, 0))
