@@ -31,6 +31,8 @@ from gjit.ir.graph import Graph, Node, Value
 from gjit.ops.kernels import c_type
 
 _MOST_VERSIONS = 400
+_MOST_LINES = 2000
+"""Compilers take minutes for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class _Emitter:
         self.texts: dict[int, list[str]] = {}
         self.exits: list[list[Result]] = []
         self.words = 0
+        self.lines = 0
 
     def emit(self, inputs: list[Input]) -> NestKernel:
         entry = self.pieces[0]
@@ -147,6 +150,9 @@ class _Emitter:
             self.steps.write(step)
         self._end(piece)
         self.texts[label] = [f"    L{label}: {{", *writer.lines, "    }"]
+        self.lines += len(writer.lines)
+        if self.lines > _MOST_LINES:
+            raise Refused("its length, with all combinations of types")
 
     def _end(self, piece: Piece) -> None:
         writer = self.writer

@@ -12,6 +12,7 @@ from gjit.scheduler.class_names import NAMESPACE_USERS, assigned_in, bound_in, c
 from gjit.scheduler.flow import function_of
 from gjit.scheduler.lifetimes import release
 from gjit.scheduler.loops import ControlFlow
+from gjit.scheduler.nests import is_nest
 from gjit.scheduler.syntax import LOAD, assign, call, load, store
 
 SCOPE = "gjit_scope"
@@ -197,9 +198,9 @@ def _is_name(targets: list[ast.expr], name: str) -> bool:
 
 
 def _cells(block: Block, scope: Node | None) -> list[Value]:
-    """The variables of a function itself that are used."""
+    """The variables of a function itself that are used; those of loop nests are printed with the nests."""
     nodes = [node for node in block.all_nodes() if node.op == "cell" and node.result.uses]
-    return [node.result for node in nodes if function_of(node) is scope]
+    return [node.result for node in nodes if function_of(node) is scope and not is_nest(node.block.owner)]
 
 
 def _is_bare_return(statement: ast.stmt) -> bool:

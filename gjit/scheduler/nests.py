@@ -54,9 +54,9 @@ class Obstacle:
     reason: str
 
 
-def is_nest(node: Node) -> bool:
+def is_nest(node: Node | Graph | None) -> bool:
     """Whether a node is a region that holds a loop nest."""
-    return node.op == "region" and bool(node.attributes.get("nest"))
+    return isinstance(node, Node) and node.op == "region" and bool(node.attributes.get("nest"))
 
 
 def form_nests(graph: Graph, functions: dict[str, Graph], first: int = 0) -> int:
