@@ -6,7 +6,9 @@ import argparse
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -156,4 +158,14 @@ def _compilers() -> Iterator[str]:
     for name in dict.fromkeys([os.environ.get("CXX", ""), "c++", "g++", "clang++", "nvcc"]):
         path = shutil.which(name) if name else None
         if path:
-            yield path
+            yield f"{path} ({_compiler_version(path)})"
+
+
+def _compiler_version(path: str) -> str:
+    """The last line that tells a version: the first of a C++ compiler, a later one of nvcc."""
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not run"
+    lines = [line for line in done.stdout.splitlines() if re.search(r"\d+\.\d+", line)]
+    return next((line for line in lines if "release" in line), lines[0] if lines else "unknown")

@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -328,3 +329,30 @@ else:
 """
     done = run_process(text, tmp_path, 3.0)
     assert (done.returncode, done.stdout) == (0, "1\n1\n"), done.stderr
+
+
+def test_threads_that_call_while_a_region_moves_see_one_set_of_bits():
+    x, y = tame_values("f8", SIZE), np.abs(tame_values("f8", SIZE, seed=1)) + 1.0
+    compiled = gjit.script(lambda x, y: np.where(x > 0.0, x / y, 0.0) * 1.5 - x * 0.3125)
+    expected = compiled.__wrapped__(x, y)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for number in range(200):
+            if not np.array_equal(compiled(x, y), expected):
+                wrong.append(number)
+
+    settings.config(hot=0)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert background.worker.wait(60)
+        work()
+    finally:
+        settings.config(hot=settings.KNOBS["hot"].default)
+    assert wrong == []
+    assert compiled.statistics.swaps == 1
+    assert compiled.statistics.tiled_regions[0].native >= 200
