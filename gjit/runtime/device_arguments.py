@@ -11,7 +11,10 @@ from gjit.cuda_kernels.program import Field, Meaning
 
 _FORMATS = {"?": "?", "e": "e", "f": "f", "d": "d", "F": "ff", "D": "dd"}
 _INTEGERS = {1: "b", 2: "h", 4: "i", 8: "q"}
-_POINTERS = (Meaning.ARRAY, Meaning.PARTIALS, Meaning.TOTAL, Meaning.TICKET, Meaning.FLAG)
+_POINTERS = (
+    *(Meaning.ARRAY, Meaning.PARTIALS, Meaning.TOTAL, Meaning.TICKET, Meaning.FLAG),
+    *(Meaning.ROUTE, Meaning.TURNS),
+)
 _PLACE = 8
 
 
@@ -60,6 +63,8 @@ class Arguments:
 def _format_of(field: Field, is_wide: bool) -> str:
     if field.meaning in _POINTERS:
         return "Q"
+    if field.meaning is Meaning.COUNT:
+        return "q"
     if field.dtype is None:
         return "q" if is_wide else "i"
     if field.dtype.kind in "iu":

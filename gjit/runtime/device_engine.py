@@ -13,6 +13,7 @@ from gjit.errors import DeviceLostError
 from gjit.ir.graph import Graph, Node
 from gjit.runtime.device import Device, device_named
 from gjit.runtime.device_functions import rebound
+from gjit.runtime.device_loop_region import DeviceLoopRegion
 from gjit.runtime.device_region import DeviceRegion
 from gjit.runtime.engines import ARRAYS, Engine
 from gjit.runtime.floating_errors import RegionSource
@@ -20,6 +21,7 @@ from gjit.runtime.residency import Residency, current
 from gjit.runtime.statistics import Statistics
 from gjit.scheduler.coherence import settle_reads
 from gjit.scheduler.device_arrays import with_device_kinds
+from gjit.scheduler.turns import turns_of
 
 
 def device_engine(name: str, statistics: Statistics) -> Engine:
@@ -27,7 +29,10 @@ def device_engine(name: str, statistics: Statistics) -> Engine:
     device = device_named(name.removesuffix(ARRAYS))
 
     def make_region(node: Node, twin: Callable, source: RegionSource) -> DeviceRegion:
-        return DeviceRegion(node, twin, source, device, statistics)
+        turns = turns_of(node)
+        if turns is None:
+            return DeviceRegion(node, twin, source, device, statistics)
+        return DeviceLoopRegion(node, turns, twin, source, device, statistics)
 
     def least_elements(region: Node) -> int:
         return 0
@@ -38,7 +43,7 @@ def device_engine(name: str, statistics: Statistics) -> Engine:
         more: dict[str, Any] = {"prepare": _with_kinds, "rebind": bind, "wrap": wrap}
     else:
         more = {"prepare": settle_reads, "wrap": functools.partial(_from_host, device, statistics)}
-    return Engine(name, least_elements, make_region, is_wide=True, takes_single=True, **more)
+    return Engine(name, least_elements, make_region, is_wide=True, takes_loops=True, takes_single=True, **more)
 
 
 def _with_kinds(graphs: dict[str, Graph]) -> None:

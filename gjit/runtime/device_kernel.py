@@ -103,6 +103,12 @@ class StageLaunch:
                     yield device.address(totals[each.name])
                 case Meaning.PARTIALS:
                     yield device.address(next(partials))
+                case Meaning.COUNT:
+                    yield numbers["turns"]
+                case Meaning.ROUTE:
+                    yield device.address(numbers["route"])
+                case Meaning.TURNS:
+                    yield device.address(numbers[f"{each.name}_turns"])
                 case Meaning.TICKET:
                     yield device.ticket()
 

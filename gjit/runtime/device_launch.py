@@ -69,7 +69,7 @@ class DeviceLaunch:
         values: dict[Value, Any] = dict(zip(parameters, inputs, strict=True))
         for steps, kernel in zip(self.draft.host, [*self.kernels, None], strict=True):
             for step in steps:
-                values[step.node.result] = _step(step, values, side)
+                values[step.node.result] = run_step(step, values, side)
             if kernel is not None:
                 _run_kernel(kernel, values, side)
         results = [live(values, value) for value in self.draft.results]
@@ -87,7 +87,7 @@ def _run_kernel(kernel: StageLaunch, values: dict[Value, Any], side: Side) -> No
     draft = kernel.draft
     target = _target(draft, values, side)
     separate = _separate(draft, values, side, target)
-    arrays, numbers = _operands(draft, values, side)
+    arrays, numbers = operands_of(draft, values, side)
     for name, value in draft.written.items():
         arrays[name] = side.on_device(values[value])
     if target is not None:
@@ -105,7 +105,8 @@ def _run_kernel(kernel: StageLaunch, values: dict[Value, Any], side: Side) -> No
     _add_totals(kernel, found, values, side)
 
 
-def _operands(draft: StageDraft, values: dict[Value, Any], side: Side) -> tuple[dict[str, Any], dict[str, Any]]:
+def operands_of(draft: StageDraft, values: dict[Value, Any], side: Side) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays that a kernel reads, on the device, and its numbers."""
     names = {array.source for array in draft.program.arrays}
     arrays, numbers = {}, {}
     for name, value in draft.sources.items():
@@ -125,7 +126,8 @@ def _target(draft: StageDraft, values: dict[Value, Any], side: Side) -> Target |
     if not shadow.flags.writeable:
         raise Fallback
     read = _read(draft, values, side)
-    return Target(view, shadow, any(is_disturbed_by(array, shadow) for array in read.values()))
+    is_disturbing = draft.stores_apart or any(is_disturbed_by(array, shadow) for array in read.values())
+    return Target(view, shadow, is_disturbing)
 
 
 def _read(draft: StageDraft, values: dict[Value, Any], side: Side) -> dict[str, np.ndarray]:
@@ -174,8 +176,8 @@ def _downloaded(device: Device, memory: Any, dtype: np.dtype) -> Any:
     return bytes.view(dtype)[0]
 
 
-def _step(step: Any, values: dict[Value, Any], side: Side) -> Any:
-    """What it raises the twin raises where it belongs."""
+def run_step(step: Any, values: dict[Value, Any], side: Side) -> Any:
+    """A step that no kernel runs; what it raises the twin raises where it belongs."""
     try:
         with np.errstate(all="ignore"):
             found = side.step(step.node, values)

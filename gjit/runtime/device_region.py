@@ -194,6 +194,16 @@ class DeviceRegion:
     # Either
 
     def _run(self, shadows: tuple[object, ...], inputs: tuple[object, ...], side: Side) -> object:
+        """A run by kernels; where memory is short it is tried again once unused memory was given back."""
+        try:
+            results = self._launched(shadows, inputs, side)
+        except MemoryError:
+            self.device.free_memory()
+            results = self._launched(shadows, inputs, side)
+        self.tiled += 1
+        return results
+
+    def _launched(self, shadows: tuple[object, ...], inputs: tuple[object, ...], side: Side) -> object:
         key = signature(shadows, self._indices)
         if key is None:
             raise Fallback
@@ -202,14 +212,10 @@ class DeviceRegion:
             raise Fallback
         try:
             results = launch.run(self._parameters, inputs, side)
-        except MemoryError:
-            self.device.free_memory()
-            results = launch.run(self._parameters, inputs, side)
         except CompileError as error:
             settings.log(logging.WARNING, "a region runs op by op: %s", str(error))
             self._launches[key] = None
             raise Fallback from None
-        self.tiled += 1
         if side is self._side:
             self._use(launch, inputs)
         return results

@@ -6,7 +6,9 @@ index that is out of range is an error in NumPy; a device reads some other eleme
 
 from __future__ import annotations
 
-from gjit.ir.graph import Constant, Graph, Node, Value
+from collections.abc import Iterator
+
+from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import UNKNOWN, ArrayType, ScalarType
 
 ELEMENT, CHECK = "element", "check_index"
@@ -15,7 +17,7 @@ ELEMENT, CHECK = "element", "check_index"
 
 def with_device_kinds(graph: Graph) -> None:
     """Change the nodes of a graph, in which regions have been formed, to what is right for device arrays."""
-    for node in list(graph.all_nodes()):
+    for node in list(_nodes_outside_regions(graph.block)):
         if node.op.startswith("operator.i") and len(node.inputs) == 2 and _is_scalar(node.inputs[0]):
             node.op = f"operator.{node.op.removeprefix('operator.i')}" if _is_augmented(node.op) else node.op
         elif node.op == "getitem" and _is_scalar(node.result) and isinstance(node.inputs[0].type, ArrayType):
@@ -27,6 +29,15 @@ def with_device_kinds(graph: Graph) -> None:
         elif node.op in ("getitem", "setitem") and _chooses_by_array(node.inputs[1]):
             check = Node("settle", node.inputs[:2], attributes={"how": CHECK}, span=node.span)
             node.block.insert(check, node)
+
+
+def _nodes_outside_regions(block: Block) -> Iterator[Node]:
+    stack = [block]
+    while stack:
+        for node in stack.pop():
+            yield node
+            if node.op != "region":
+                stack += node.blocks
 
 
 def _is_scalar(value: Value) -> bool:

@@ -34,13 +34,29 @@ def softmax(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def integrate(x, n, step):
+    for i in range(n):
+        x = x + step * (x - x * x * x) / (i + 1)
+    return x
+
+
+def escape(c, n):
+    z = np.zeros(c.shape)
+    for _ in range(n):
+        z *= 0.5
+        z += c
+        if n > 100:
+            z = z - 1.0
+    return z, c * 2.0 + z
+
+
 def data(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape)
 
 
 @pytest.fixture(scope="module")
 def compiled():
-    return {function: gjit.script(function) for function in (chain, relax, totals, softmax)}
+    return {function: gjit.script(function) for function in (chain, relax, totals, softmax, integrate, escape)}
 
 
 @pytest.mark.parametrize(
@@ -50,8 +66,10 @@ def compiled():
         (chain, (abs(data(700)), 2.0)),
         (relax, (data(300), 5)),
         (totals, (data(40, 30),)),
+        (integrate, (data(40, 30), 7, 0.1)),
+        (escape, (data(300), 5)),
     ],
-    ids=["chain", "chain of a number", "stencil in place", "totals"],
+    ids=["chain", "chain of a number", "stencil in place", "totals", "loop", "loop in place"],
 )
 def test_bits_are_numpys(function, args, compiled):
     here = gjit.script(function, device=NAME)
@@ -149,3 +167,9 @@ def test_a_call_that_comes_often_runs_by_one_function():
     assert np.array_equal(to_numpy(f(shifted[1:701], shifted[700:1400], 2.0)[1]), np.full(600 + 100, -699.0)[:700])
     with faulty(launches=0), pytest.raises(gjit.DeviceLostError):
         f(there(x), there(y), 1.0)
+
+
+def test_a_loop_is_one_launch(compiled):
+    f = gjit.script(integrate)
+    f(there(data(40, 30)), 50, 0.1)
+    assert (f.statistics.launches, f.statistics.fallbacks) == (1, 0)
