@@ -104,7 +104,9 @@ def _arrange(turns: Turns, typing: LoopTyping, steps: list[Step]) -> tuple[Shape
     items = [item for step in steps for item in (*step.operands, step.out, step.result) if item is not None]
     items += [*typing.variables.values(), *(typing.outside(value) for value in turns.initial.values())]
     arrays = [item for item in dict.fromkeys(items) if item.shape]
-    if size_of(shape) == 0 or any(step.result.dtype is None or not step.result.shape for step in steps):
+    if any(item.shape != shape for item in typing.variables.values()) or not shape or size_of(shape) == 0:
+        raise Unsupported
+    if any(step.result.dtype is None or not step.result.shape for step in steps):
         raise Unsupported
     for order in (Order.C, Order.F):
         if all(item.shape == shape and _lies(item, order) for item in arrays):

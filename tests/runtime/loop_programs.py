@@ -174,3 +174,11 @@ def several_results_of_one_array(x, n):
         x = x * 0.5
         y = x
     return x, y
+
+
+def without_axes(x, y, k, n):
+    for i in range(n):
+        x = x + y
+        if i >= 0:
+            y = np.float64(i) * k
+    return x, y

@@ -218,6 +218,12 @@ def test_variables_that_grow_in_the_first_turn_run_op_by_op(engine):
     assert_same_as_numpy(compiled(programs.broadcast, engine), x, row, column, 4)
 
 
+def test_variables_without_axes_beside_others_run_op_by_op(engine):
+    ours = compiled(programs.without_axes, engine)
+    for y in (np.array(0.5), values()):
+        assert_same_as_numpy(ours, values(), y, 0.5, 3)
+
+
 def test_what_is_written_is_read_under_another_name(engine):
     x = values(size=9000)
     for out in (x, x[:-1]):
