@@ -162,7 +162,7 @@ class Line:
 
     @property
     def _at(self) -> str:
-        return "(first + lane)" if self.vector > 1 else "first"
+        return "first + lane" if self.vector > 1 else "first"
 
     def _lanes(self, body: list[str]) -> list[str]:
         if self.vector == 1:

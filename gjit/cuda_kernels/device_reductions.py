@@ -192,7 +192,7 @@ def _joined(step: Reduction, lane: int, part: str) -> str:
 def single(step: Reduction, term: str, place: str) -> str:
     """One element as a partial result."""
     if step.combine.is_place:
-        return f"{partial_type(step)}{{{term}, (int64)({place})}}"
+        return f"{partial_type(step)}{{{term}, (int64){f'({place})' if ' ' in place else place}}}"
     return f"{partial_type(step)}{{1, {term}, 0}}" if step.combine is Combine.DEVIATION else term
 
 

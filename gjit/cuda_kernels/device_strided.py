@@ -40,8 +40,9 @@ def strided_kernel(program: KernelProgram, layout: Layout) -> DeviceKernel:
     fields = fields_of(program, layout)
     line = replace(line_of(program, layout), units=1, pointer="row")
     kind, extent = index_type(layout), f"extent_{program.rank - 1}"
-    thread = f"(({kind})blockIdx.x * blockDim.x + threadIdx.x)"
-    body = [f"const {kind} first = {thread}{line.scale};", f"if (first >= {extent}) return;"]
+    thread = f"({kind})blockIdx.x * blockDim.x + threadIdx.x"
+    thread = f"({thread}){line.scale}" if line.scale else thread
+    body = [f"const {kind} first = {thread};", f"if (first >= {extent}) return;"]
     row = [*row_loads(program, "row"), *line.element.texts.operations(uniform(program.steps))]
     body += nested(program, layout, [*row, *line.thread_text(extent)])
     lines = [*line.element.text(), *head_text(program.name, line.bounds, fields), *indented(body, 1), "}"]

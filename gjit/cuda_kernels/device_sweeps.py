@@ -172,7 +172,7 @@ class RowSweep:
 
     @property
     def _at(self) -> str:
-        return "first" if self.vector == 1 else "(first + lane)"
+        return "first" if self.vector == 1 else "first + lane"
 
     @property
     def _is_there(self) -> str:
@@ -187,7 +187,7 @@ class RowSweep:
     @property
     def _inside(self) -> str:
         """A place in the row, whatever the lane."""
-        return f"({self._is_there} ? {self._at} : 0)"
+        return f"{self._is_there} ? {self._at} : 0"
 
     def _is_whole(self, array: Array) -> bool:
         return is_vector(array) and self.aligned and self.vector > 1

@@ -104,8 +104,9 @@ def _flat(program: KernelProgram, layout: Layout, line: Line) -> list[str]:
 
 def _nest(program: KernelProgram, layout: Layout, line: Line) -> list[str]:
     kind, totals, extent = index_type(layout), program.totals, f"extent_{program.rank - 1}"
+    thread = f"({kind})blockIdx.x * blockDim.x + threadIdx.x"
     before = [
-        f"const {kind} line_start = (({kind})blockIdx.x * blockDim.x + threadIdx.x){line.scale};",
+        f"const {kind} line_start = {f'({thread}){line.scale}' if line.scale else thread};",
         f"const {kind} line_step = ({kind})(gridDim.x * blockDim.x){line.scale};",
     ]
     row = [*row_loads(program, "row"), *line.element.texts.operations(uniform(program.steps))]

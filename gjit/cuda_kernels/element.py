@@ -102,6 +102,8 @@ def place(array: Array, index: str, ending: str = "data") -> str:
     >>> from gjit.cuda_kernels.program import Part
     >>> place(Array("x_1", np.dtype("f8"), Access.STRIDED, part=Part("x", 1, 3)), "i")
     'x_data[i * 3 + 1]'
+    >>> place(Array("x_1", np.dtype("f8"), Access.CONTIGUOUS, part=Part("x", 1)), "i < n ? i : 0")
+    'x_data[(i < n ? i : 0) + 1 * x_apart]'
     """
     source, part = array.source, array.part
     apart = ""
@@ -109,9 +111,12 @@ def place(array: Array, index: str, ending: str = "data") -> str:
         apart = str(part.place) if part.width else f"{part.place} * {source}_apart"
     if array.access is Access.REPEATED:
         return f"{source}_{ending}[{apart}]" if apart else f"*{source}_{ending}"
-    step = f"{index} * {part.width}" if part is not None and part.width else index
+    factor = f"({index})" if " " in index else index
+    step = f"{factor} * {part.width}" if part is not None and part.width else index
     if array.access is Access.STRIDED and step == index:
-        step = f"{index} * {source}_step"
+        step = f"{factor} * {source}_step"
+    elif apart and step == index:
+        step = factor
     return f"{source}_{ending}[{step} + {apart}]" if apart else f"{source}_{ending}[{step}]"
 
 

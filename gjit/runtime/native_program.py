@@ -349,14 +349,14 @@ class _Writer:
         )
 
     def _order(self) -> Order:
-        """The orders in which the arrays of the whole space can be walked."""
-        order = Order.ANY
-        for item in _items(self.drafter.typing):
-            if item.shape == self.stage.shape:
-                order &= item.order
-        if order is Order.NONE:
+        """The orders in which the arrays of the whole space can be walked; C where they have several."""
+        items = [item for item in _items(self.drafter.typing) if item.shape == self.stage.shape]
+        if any(item.order is Order.NONE for item in items):
             raise Unsupported
-        return order
+        order = Order.ANY
+        for item in items:
+            order &= item.order
+        return order or Order.C
 
     def _program(self, space: Space) -> KernelProgram:
         arrays = [

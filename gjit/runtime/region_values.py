@@ -264,12 +264,24 @@ def _fresh(dtype: np.dtype, shape: Shape, operands: Iterable[Item]) -> Item:
     items, order = list(operands), Order.ANY
     for item in items:
         order &= item.order
+    if order is Order.NONE and _settles_for_c(shape, items):
+        order = Order.C
     if order is Order.NONE or not is_supported(dtype):
         raise Unsupported
     if order is Order.F and not any(item.shape == shape and _counts_everywhere(item) for item in items):
         raise Unsupported
     strides = contiguous_strides(shape, dtype.itemsize, order)
     return Item(dtype, shape, order_of(shape, strides), strides)
+
+
+def _settles_for_c(shape: Shape, operands: list[Item]) -> bool:
+    """Of operands in C and in F order: NumPy swaps no two axes whose order one of them insists on.
+
+    A temporary in F order may be taken for the result, in its own order.
+    """
+    if any(item.order is Order.NONE or (item.order is Order.F and item.position >= 0) for item in operands):
+        return False
+    return any(item.shape == shape and item.order is Order.C and _counts_everywhere(item) for item in operands)
 
 
 def _counts_everywhere(item: Item) -> bool:

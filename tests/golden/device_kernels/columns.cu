@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
         region_sweep_0(x_held[unit].lanes[0], top_term, place_term);
         if (first < lines) {
             top_sums[0] = Maximum::combine(top_sums[0], top_term);
-            place_sums[0] = FirstMaximum::combine(place_sums[0], Place<float64>{place_term, (int64)(first)});
+            place_sums[0] = FirstMaximum::combine(place_sums[0], Place<float64>{place_term, (int64)first});
         }
     }
     const float64 top_all = of_column<Maximum, 8>(top_sums[0]);

@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                     float64 place_term;
                     region_element(x_vector.lanes[lane], squares_term, place_term);
                     squares_parts[0] = Deviation::combine(squares_parts[0], Moments<float64>{1, squares_term, 0});
-                    place_sums[0] = FirstMinimum::combine(place_sums[0], Place<float64>{place_term, (int64)(counted + (first + lane))});
+                    place_sums[0] = FirstMinimum::combine(place_sums[0], Place<float64>{place_term, (int64)(counted + first + lane)});
                 }
             } else {
                 #pragma unroll 1

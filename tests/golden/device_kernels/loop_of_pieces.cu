@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
     int64 turns,
     const uint8 *__restrict__ route
 ) {
-    const int32 first = ((int32)blockIdx.x * blockDim.x + threadIdx.x);
+    const int32 first = (int32)blockIdx.x * blockDim.x + threadIdx.x;
     if (first >= extent_1) return;
     const int32 row_start = (int32)blockIdx.y * blockDim.y + threadIdx.y;
     const int32 row_step = (int32)gridDim.y * blockDim.y;

@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
         const int32 first = at * 4;
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
-            x_held[unit].lanes[lane] = x_row[(first + lane < extent_1 ? (first + lane) : 0)];
+            x_held[unit].lanes[lane] = x_row[first + lane < extent_1 ? first + lane : 0];
         }
     }
     #pragma unroll
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
         }
         #pragma unroll
         for (int lane = 0; lane < 4; ++lane) {
-            if (first + lane < extent_1) t1_out_row[(first + lane)] = t1_out_vector.lanes[lane];
+            if (first + lane < extent_1) t1_out_row[first + lane] = t1_out_vector.lanes[lane];
         }
     }
     if (threadIdx.x == 0) {

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                     if (first < lines) {
                         r0_parts[0] = Sum::combine(r0_parts[0], r0_term);
                         r1_sums[0] = Maximum::combine(r1_sums[0], r1_term);
-                        r2_sums[0] = FirstMaximum::combine(r2_sums[0], Place<float32>{r2_term, (int64)(first)});
+                        r2_sums[0] = FirstMaximum::combine(r2_sums[0], Place<float32>{r2_term, (int64)first});
                     }
                 }
             }

@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                     } else {
                         #pragma unroll
                         for (int lane = 0; lane < 4; ++lane) {
-                            x_vectors[unit].lanes[lane] = x_row[(first + lane < extent_1 ? (first + lane) : 0)];
+                            x_vectors[unit].lanes[lane] = x_row[first + lane < extent_1 ? first + lane : 0];
                         }
                     }
                 }
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                         if (first + lane < extent_1) {
                             r0_parts[lane] = Sum::combine(r0_parts[lane], r0_term);
                             r1_sums[lane] = Maximum::combine(r1_sums[lane], r1_term);
-                            r2_sums[0] = FirstMaximum::combine(r2_sums[0], Place<float32>{r2_term, (int64)((first + lane))});
+                            r2_sums[0] = FirstMaximum::combine(r2_sums[0], Place<float32>{r2_term, (int64)(first + lane)});
                         }
                     }
                 }

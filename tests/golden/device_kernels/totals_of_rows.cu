@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                 Vector<float32, 4> x_vector;
                 #pragma unroll
                 for (int lane = 0; lane < 4; ++lane) {
-                    x_vector.lanes[lane] = x_row[(first + lane)];
+                    x_vector.lanes[lane] = x_row[first + lane];
                 }
                 Vector<float32, 4> square_out_vector;
                 #pragma unroll
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
                 }
                 #pragma unroll
                 for (int lane = 0; lane < 4; ++lane) {
-                    square_out_row[(first + lane)] = square_out_vector.lanes[lane];
+                    square_out_row[first + lane] = square_out_vector.lanes[lane];
                 }
             } else {
                 #pragma unroll 1

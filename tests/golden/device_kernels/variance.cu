@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
         } else {
             #pragma unroll
             for (int lane = 0; lane < 2; ++lane) {
-                x_held[unit].lanes[lane] = x_row[(first + lane < extent_1 ? (first + lane) : 0)];
+                x_held[unit].lanes[lane] = x_row[first + lane < extent_1 ? first + lane : 0];
             }
         }
     }
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) region(
         } else {
             #pragma unroll
             for (int lane = 0; lane < 2; ++lane) {
-                if (first + lane < extent_1) scaled_out_row[(first + lane)] = scaled_out_vector.lanes[lane];
+                if (first + lane < extent_1) scaled_out_row[first + lane] = scaled_out_vector.lanes[lane];
             }
         }
     }
