@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gjit import optim
     from gjit.api import explain, rewrite, script, trace
     from gjit.compiled import CompiledFunction, bind
     from gjit.errors import (
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
         TraceError,
         UnsupportedError,
     )
-    from gjit.gradients import grad, hessian, jacobian, jvp, value_and_grad, vjp
+    from gjit.gradients import (
+        checkpoint,
+        custom_gradient,
+        grad,
+        hessian,
+        jacobian,
+        jvp,
+        value_and_grad,
+        vjp,
+    )
     from gjit.ir import Graph, parse_graph
     from gjit.ir.interpreter import Interpreter
     from gjit.marks import Final, annotate, export, ignore, interface, unused
@@ -41,7 +51,7 @@ _HOMES = {
     "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
-    "gjit.gradients": "grad hessian jacobian jvp value_and_grad vjp",
+    "gjit.gradients": "checkpoint custom_gradient grad hessian jacobian jvp value_and_grad vjp",
     "gjit.ir": "Graph parse_graph",
     "gjit.ir.interpreter": "Interpreter",
     "gjit.marks": "Final annotate export ignore interface unused",
@@ -81,7 +91,9 @@ __all__ = [
     "annotate",
     "asarray",
     "bind",
+    "checkpoint",
     "config",
+    "custom_gradient",
     "device",
     "devices",
     "explain",
@@ -94,6 +106,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "load",
+    "optim",
     "parse_graph",
     "register_backend",
     "register_op",
@@ -113,6 +126,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "optim":
+        return importlib.import_module("gjit.optim")
     if name not in _home_of:
         raise AttributeError(f"module 'gjit' has no attribute {name!r}")
     if _home_of[name] == "gjit.module":

@@ -1,4 +1,4 @@
-"""Derivatives of functions: `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`.
+"""Derivatives: `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`, `custom_gradient`, `checkpoint`.
 
 Each gives a compiled function, whose graph holds `differentiate` nodes; they become the graphs of the derivative when
 the types of a call are known.
@@ -6,18 +6,16 @@ the types of a call are known.
 
 from __future__ import annotations
 
+import functools
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from gjit.api import script
-from gjit.capture.program import Program
 from gjit.compiled import CompiledFunction
-from gjit.derivative_graphs import ENTRIES, Request
-from gjit.ir.clone import clone_graph
-from gjit.ir.graph import Graph, Parameter
-from gjit.runtime.compiled import Compiled, Loads
+from gjit.runtime.derivative_functions import derivative_of
+from gjit.runtime.derivative_graphs import Request
 
 Argnums = int | tuple[int, ...]
 
@@ -157,53 +155,73 @@ def _made(f: Callable, mode: str, positions: tuple[int, ...], single: bool, has_
     if not isinstance(base, CompiledFunction):
         raise TypeError(f"gjit.{mode} takes a function, not {type(f).__name__}")
     inner = base._compiled
-    count = len(inner._parameters)
+    count = len(inner.parameters)
     if not all(-count <= position < count for position in positions):
         raise ValueError(f"argnums is {positions!r}, but the function takes {count} arguments")
     request = Request(mode, tuple(position % count for position in positions), single, has_aux)
-    extra = [Parameter(name) for name in request.extra_parameters({p.name for p in inner._parameters})]
-    parameters = [*inner._parameters, *extra]
-
-    def capture(loads: Loads, reads_again: bool) -> tuple[Graph, Program]:
-        return _entry(inner, request, parameters, *inner._capture(loads, reads_again))
-
-    plain = _named(inner.function, mode, bool(extra))
-    if extra:  # what has a default before cannot stand before what has none
-        parameters = [Parameter(p.name, p.kind) for p in parameters]
-    compiled = Compiled(plain, capture, has_plain=False, parameters=parameters, is_source=False)
-    return CompiledFunction.of(compiled, plain)
+    compiled = derivative_of(inner, request)
+    return CompiledFunction.of(compiled, compiled.function)
 
 
-def _entry(
-    inner: Compiled, request: Request, parameters: list[Parameter], graph: Graph, program: Program
-) -> tuple[Graph, Program]:
-    """A program with all graphs of the function, and an entry that differentiates it."""
-    graph = clone_graph(graph, functions=True)
-    functions = {graph.name: graph, **graph.functions}
-    name = _free_name(f"{request.mode}_{graph.name}", functions)
-    entry = Graph(name, parameters, functions=functions, span=graph.span)
-    ENTRIES[request.mode](entry, graph.name, request)
-    functions[name] = entry
-    for each in functions.values():
-        each.functions = functions
-    new = Program(program.root, program.package, program.strict, program.has_host_calls, program.loads)
-    new.functions, new.refused, new.kept = functions, program.refused, program.kept
-    new.owners = {**program.owners, name: inner.function}
-    return entry, new
+class CustomGradient:
+    """A function with a gradient of the user's own; see `custom_gradient`."""
+
+    __gjit_gradient__ = "custom"
+
+    def __init__(self, function: Callable):
+        functools.update_wrapper(self, function)
+        self.__wrapped__ = function
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*arguments, **keywords)[0]
 
 
-def _free_name(base: str, taken: dict[str, Graph]) -> str:
-    name, number = base, 1
-    while name in taken:
-        name, number = f"{base}_{number}", number + 1
-    return name
+class Checkpoint:
+    """A function that is run again where its gradient is needed; see `checkpoint`."""
+
+    __gjit_gradient__ = "checkpoint"
+
+    def __init__(self, function: Callable):
+        functools.update_wrapper(self, function)
+        self.__wrapped__ = function
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*arguments, **keywords)
 
 
-def _named(function: types.FunctionType, mode: str, has_more: bool) -> Any:
-    """A function with the name, globals and defaults of the derivative; its code is never run."""
-    name = f"{mode}_{function.__name__}"
-    defaults = None if has_more else function.__defaults__
-    copy = types.FunctionType(function.__code__, function.__globals__, name, defaults, function.__closure__)
-    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-    copy.__qualname__, copy.__doc__ = name, f"The {mode} of `{function.__qualname__}`."
-    return copy
+def custom_gradient(function: Callable) -> CustomGradient:
+    """Decorate a function that brings its own gradient.
+
+    Args:
+        function: returns a pair: the result, and a function from the cotangent of the result to that of the argument,
+            or to a tuple of cotangents for several arguments.
+
+    Returns:
+        A function that gives the result alone. Gradients of functions that call it use the second part. Second
+        derivatives through it are an error.
+
+    >>> import numpy as np
+    >>> @custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda cotangent: np.clip(cotangent, -1.0, 1.0)
+    >>> grad(lambda x: np.sum(clipped(x) * 5.0))(np.ones(2))
+    array([1., 1.])
+    """
+    return CustomGradient(function)
+
+
+def checkpoint(function: Callable) -> Checkpoint:
+    """Save memory: keep the arguments of a function for the gradient, not what it computes on the way.
+
+    Args:
+        function: makes new arrays, and gives the same for the same arguments; it runs once more where its gradient is
+            needed.
+
+    Returns:
+        The same function; only gradients of functions that call it do anything else. Second derivatives through it are
+        an error.
+
+    >>> checkpoint(abs)(-2.0)
+    2.0
+    """
+    return Checkpoint(function)

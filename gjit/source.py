@@ -66,8 +66,8 @@ def function_source(function: types.FunctionType) -> FunctionSource:
         if len(found) > 1 or code.co_filename == _PROMPT:
             exact = [node for node in found if _same_code(node, code, tree)]
             found = exact if exact or code.co_filename == _PROMPT else found
-        if found:
-            return FunctionSource(cast(Definition, found[0]), code.co_filename)
+        if found:  # of lambdas inside each other on one line, the innermost is the one whose code it is
+            return FunctionSource(cast(Definition, found[-1]), code.co_filename)
     raise OSError("its file does not hold the definition any more")
 
 

@@ -22,8 +22,8 @@ LAYERS = (
     ("module", "report"),
     ("compiled",),
     ("api", "saving"),
-    ("derivative_graphs",),
     ("gradients",),
+    ("optim",),
     ("testing",),
     ("",),  # gjit/__init__.py: the public names
     ("cli", "demo", "timing", "__main__"),

@@ -56,6 +56,7 @@ for _name in (
 for _name in ("import", "suspend", "suspend.from", "settle"):
     _row(_name)
 table.add(Op(name="scripted", kind=Kind.CONTROL, function=lambda callee: callee, effects=Effect.ALLOCATES, views=(0,)))
+table.add(Op(name="gradient.callable", kind=Kind.CONTROL, effects=Effect.ALLOCATES | Effect.RAISES, views=(0, 1)))
 _row("region", in_blocks)
 _row("comprehension", OPAQUE, _comprehension_types)
 _row("function", Effect.ALLOCATES, fixed(FUNCTION))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import types
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from gjit.ops.gradient_containers import held_shadows
 from gjit.ops.gradient_rows import FRESH, add_row, take_chosen, zeros
 from gjit.ops.row import Effect
 
@@ -16,6 +20,8 @@ def item(owner: Any, shadow: Any, index: Any, result: Any) -> Any:
     """The shadow of `owner[index]`: what stands there in the shadow, or a new one where an array gave a copy."""
     if shadow is None:
         return None
+    if isinstance(shadow, SimpleNamespace):
+        return _held(owner, shadow, result)
     if isinstance(shadow, np.ndarray):
         is_view = isinstance(result, np.ndarray) and np.may_share_memory(result, owner)
         return shadow[index] if is_view else zeros(result)
@@ -45,6 +51,12 @@ def attribute(owner: Any, shadow: Any, name: str, result: Any) -> Any:
         return None
     if isinstance(owner, np.ndarray):
         return getattr(shadow, name) if isinstance(result, np.ndarray) else None
+    if isinstance(result, types.MethodType) and result.__self__ is owner:
+        return shadow  # a method has the object that it is bound to
+    if not hasattr(shadow, name) and isinstance(inspect.getattr_static(owner, name, property()), property):
+        if zeros(result) is not None:
+            raise TypeError(f"a gradient cannot pass through the property {name!r} of {type(owner).__name__}")
+        return None
     return getattr(shadow, name, None)
 
 
@@ -61,6 +73,11 @@ def parts(value: Any, shadow: Any) -> Any:
     return [shadow[index, ...] for index in range(len(shadow))] if isinstance(shadow, np.ndarray) else shadow
 
 
+def entries(value: Any, shadow: Any) -> dict:
+    """The shadows of named arguments that are spread."""
+    return dict.fromkeys(value) if shadow is None else shadow
+
+
 def items(value: Any, shadow: Any) -> Iterator[Any]:
     """The shadows of the items of an iterable, however long it is."""
     if shadow is None or isinstance(value, dict):
@@ -68,10 +85,24 @@ def items(value: Any, shadow: Any) -> Iterator[Any]:
     return iter(parts(value, shadow))
 
 
+def _held(owner: Any, shadow: SimpleNamespace, part: Any) -> Any:
+    """The shadow of what iterating over an object, or an index, gave: that of the attribute that holds it.
+
+    Raises:
+        TypeError: no attribute holds it, so that its gradient would be lost.
+    """
+    known = held_shadows(owner, shadow)
+    if id(part) not in known and zeros(part) is not None:
+        raise TypeError(f"a gradient cannot pass through items of {type(owner).__name__} that it does not hold itself")
+    return known.get(id(part))
+
+
 def pairs(iterable: Any, shadow: Any) -> Iterator[tuple[Any, Any]]:
     """The items of an iterable, each with its shadow."""
     if shadow is None:
         return ((each, None) for each in iterable)
+    if isinstance(shadow, SimpleNamespace):
+        return ((each, _held(iterable, shadow, each)) for each in iterable)
     if isinstance(iterable, dict):
         return ((key, None) for key in iterable)
     return zip(iterable, parts(iterable, shadow), strict=False)
@@ -85,5 +116,6 @@ add_row(take_item, effects=_WRITES, writes=(1,))
 add_row(attribute, effects=FRESH, views=(1,))
 add_row(set_attribute, effects=_WRITES, writes=(0,))
 add_row(parts, effects=FRESH, views=(1,))
+add_row(entries, effects=FRESH, views=(1,))
 add_row(items, effects=FRESH, views=(1,))
 add_row(pairs, effects=FRESH, views=(0, 1))

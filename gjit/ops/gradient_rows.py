@@ -16,7 +16,7 @@ from gjit.ir.graph import Node
 from gjit.ir.parser import parse_type
 from gjit.ir.types import COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
 from gjit.ops import names
-from gjit.ops.gradient_containers import finished_container, paired, shadow_of_container, stacked_container
+from gjit.ops.gradient_containers import Shadows, finished_container, paired, stacked_container
 from gjit.ops.row import OPAQUE, Effect, Kind, Op, table
 
 FRESH = Effect.RAISES | Effect.READS | Effect.ALLOCATES
@@ -29,7 +29,7 @@ def zeros(value: Any) -> Any:
     kind = type(value)
     if kind in (float, complex):
         return np.zeros((), kind)
-    return None if kind in _PLAIN else shadow_of_container(value, zeros)
+    return None if kind in _PLAIN else Shadows(zeros).of(value)
 
 
 _PLAIN = frozenset({int, bool, str, bytes, type(None), slice, range})

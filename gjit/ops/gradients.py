@@ -61,10 +61,10 @@ def differentiate(names: str, *, broadcasts: bool = False, **rules: Rule) -> Non
         gradients[name] = Gradient(Standing.RULES, rules, broadcasts)
 
 
-def differentiate_all(names: str, rule: Rule) -> None:
+def differentiate_all(names: str, rule: Rule, *, broadcasts: bool = False) -> None:
     """Give rows one rule that returns a tuple: a cotangent (or None) for each positional input."""
     for name in names.split():
-        gradients[name] = Gradient(Standing.RULES, {"*": rule})
+        gradients[name] = Gradient(Standing.RULES, {"*": rule}, broadcasts)
 
 
 def zero(names: str) -> None:

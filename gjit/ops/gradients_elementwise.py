@@ -19,6 +19,11 @@ def safe_root(g, x):
     return inverse(g, np.sqrt(x))
 
 
+def unless_unused(g, slope):
+    """A slope; zero where it is infinite and nothing depends on the element."""
+    return np.where((g == 0) & np.isinf(slope), 0, slope)
+
+
 def binary(names, x1, x2):
     """Rules for the two operands of ufuncs."""
     differentiate(names, broadcasts=True, x1=x1, x2=x2)
@@ -56,7 +61,7 @@ def quotient_dividend(g, r, x1, x2):
     return part
 
 
-binary("numpy.divide", quotient_dividend, lambda g, r, x1, x2: -g * np.conjugate(r * inverse(g, x2)))
+binary("numpy.divide", quotient_dividend, lambda g, r, x1, x2: -g * np.conjugate(x1 * np.square(inverse(g, x2))))
 
 
 def power_base(g, r, x1, x2):
@@ -155,9 +160,9 @@ unary(
     square=lambda g, r, x: g * np.conjugate(2 * x),
     sqrt=lambda g, r, x: g * np.conjugate(0.5 * inverse(g, r)),
     cbrt=lambda g, r, x: g * (1 / 3) * inverse(g, r * r),
-    exp=lambda g, r, x: g * np.conjugate(r),
-    exp2=lambda g, r, x: g * np.conjugate(float(np.log(2)) * r),
-    expm1=lambda g, r, x: g * np.conjugate(r + 1),
+    exp=lambda g, r, x: g * np.conjugate(unless_unused(g, r)),
+    exp2=lambda g, r, x: g * np.conjugate(float(np.log(2)) * unless_unused(g, r)),
+    expm1=lambda g, r, x: g * np.conjugate(unless_unused(g, r) + 1),
     log=lambda g, r, x: g * np.conjugate(inverse(g, x)),
     log2=lambda g, r, x: g * np.conjugate(inverse(g, x)) / float(np.log(2)),
     log10=lambda g, r, x: g * np.conjugate(inverse(g, x)) / float(np.log(10)),

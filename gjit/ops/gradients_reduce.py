@@ -6,7 +6,7 @@ import numpy as np
 
 from gjit.ops.gradient_rows import put_back, unfit
 from gjit.ops.gradients import differentiate, refuse, zero
-from gjit.ops.gradients_elementwise import inverse
+from gjit.ops.gradients_elementwise import over_length
 
 
 def spread(g, a, axis, keepdims):
@@ -68,7 +68,7 @@ def var_a(g, r, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, w
 
 def std_a(g, r, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
     """That of the variance, over twice the deviation."""
-    slope = g * 0.5 * inverse(g, r)
+    slope = over_length(0.5 * g, r)
     return var_a(slope, r, a, axis, dtype, out, ddof, keepdims, where=where, correction=correction)
 
 
@@ -312,7 +312,7 @@ def nanvar_a(g, r, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *
 
 def nanstd_a(g, r, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
     """As `std` of the numbers."""
-    return nanvar_a(g * 0.5 * inverse(g, r), r, a, axis, None, None, ddof, keepdims, where=where, correction=correction)
+    return nanvar_a(over_length(0.5 * g, r), r, a, axis, None, None, ddof, keepdims, where=where, correction=correction)
 
 
 def nanprod_a(g, r, a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):

@@ -11,6 +11,7 @@ import numpy as np
 from gjit.ir.graph import Node
 from gjit.ir.protocols import known_names
 from gjit.ir.types import BOOL, COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
+from gjit.ops.gradients import differentiate_all
 from gjit.ops.row import OPAQUE, Dtypes, Effect, KernelRule, Kind, Op, TypeRule, table
 
 F = TypeVar("F", bound=Callable)
@@ -29,6 +30,7 @@ def register_op(
     views: tuple[int, ...] = (),
     elementwise: bool = False,
     kernel: str = "",
+    gradient: Callable | None = None,
 ) -> Any:
     """Make a function one op of the graph: it is called as it is, and its body is not captured.
 
@@ -49,6 +51,8 @@ def register_op(
             two elements.
         kernel: one element of an elementwise op in C++, for engines that compile: an expression over `{0}`, `{1}`, ...,
             the arguments in their common dtype.
+        gradient: a NumPy function of the cotangent of the result, the result, and the arguments; returns a tuple with
+            the cotangent of each positional argument, or None. It is scripted, and fused.
 
     Returns:
         The function itself.
@@ -69,9 +73,19 @@ def register_op(
     ...     return np.where(x > 0, x, slope * x)
     """
     options = (types, pure, writes, views, elementwise, kernel)
+    if gradient is not None and writes:
+        raise ValueError("an op that writes its arguments cannot have a gradient")
     if function is None:
-        return lambda given: _registered(given, name, *options)
-    return _registered(function, name, *options)
+        return lambda given: _with_gradient(_registered(given, name, *options), gradient)
+    return _with_gradient(_registered(function, name, *options), gradient)
+
+
+def _with_gradient(function: Any, gradient: Callable | None) -> Any:
+    if gradient is not None:
+        op = table.of_function(function)
+        assert op is not None
+        differentiate_all(op.name, gradient, broadcasts=True)
+    return function
 
 
 def _registered(function, name, types, pure, writes, views, elementwise, kernel):

@@ -75,7 +75,7 @@ class Compiled:
         self.statistics = Statistics() if family is None else family.statistics
         self.dynamic = self._dynamic_calls() if family is None else family.dynamic
         self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
-        self._capture = capture
+        self.capture = capture
         self._count = self.statistics.count if family is None else None
         self._lock = threading.RLock()
         self._captured: tuple[Graph, Program] | None = None
@@ -83,7 +83,7 @@ class Compiled:
         self._reads_again = False
         self._failures: Counter[tuple[int, str]] = Counter()
         self._plans: dict[tuple[str, Key], Plan] = {}
-        self._parameters = signature_of(function) if parameters is None else parameters
+        self.parameters = signature_of(function) if parameters is None else parameters
         self.entry = self._build_entry()
 
     def call(self, *arguments: object, **keywords: object) -> object:
@@ -105,7 +105,7 @@ class Compiled:
             if self._captured is not None and self._changed_slots():
                 self._forget(self._changed_slots())
             if self._captured is None:
-                self._captured = self._capture(self._loads, self._reads_again)
+                self._captured = self.capture(self._loads, self._reads_again)
                 self.statistics.captures += 1
             return self._captured
 
@@ -153,23 +153,23 @@ class Compiled:
 
     def bind(self, arguments: tuple, keywords: dict[str, object]) -> list[object]:
         """One value for each parameter, as the interpreter would bind them."""
-        binder = build_entry(self.function, self._parameters, [], {}, list, None, [])
+        binder = build_entry(self.function, self.parameters, [], {}, list, None, [])
         return binder(*arguments, **keywords)
 
     def _slow(self, values: list[object]) -> object:
         """A call that the entry has no plan for."""
         if settings.get("disable") and self._has_plain:
-            return call_with(self._plain, self._parameters, values)
+            return call_with(self._plain, self.parameters, values)
         values = [adopted(value) for value in values]
         plan = self._plan(values)
         if settings.get("check") and self._has_plain:
             return self._checked(plan, values)
-        return call_with(plan.call, self._parameters, values)
+        return call_with(plan.call, self.parameters, values)
 
     def _checked(self, plan: Plan, values: list[object]) -> object:
         """A call that is compared with the plain function before it is made."""
         both = (self._plain, plan.call)
-        plain, compiled = (functools.partial(_call_with_each, each, self._parameters) for each in both)
+        plain, compiled = (functools.partial(_call_with_each, each, self.parameters) for each in both)
         return checker()(plain, compiled, values, self._plain, self.program[0], self.engine_for(values))
 
     def _plan(self, values: list[object]) -> Plan:
@@ -201,7 +201,7 @@ class Compiled:
         plans, guards = self._plans_of(self.engine_for([], lasting=True)) if self._plans else {}, self._guards()
         return build_entry(
             self.function,
-            self._parameters,
+            self.parameters,
             guards,
             plans,
             self._slow,

@@ -12,14 +12,15 @@ from gjit.capture.resolve import is_immutable
 from gjit.capture.script import capture_function
 from gjit.ir.graph import Graph, Node
 from gjit.ir.linking import Linker
-from gjit.ir.types import Type
+from gjit.ir.types import NONE, Type
 from gjit.ops import table
 from gjit.ops.arguments import NOT_CONSTANT
 from gjit.ops.gradients import Rule
 from gjit.passes import pipelines
 from gjit.passes.gradient.analysis import Analysis
 from gjit.passes.gradient.augment import Derived
-from gjit.passes.gradient.derive import derive, whole_gradient
+from gjit.passes.gradient.derive import augmented, derive, whole_gradient
+from gjit.passes.gradient.kinds import is_inert
 from gjit.passes.gradient.normalise import normalise
 from gjit.passes.gradient.rules import Rules, flatten
 
@@ -56,9 +57,15 @@ class Derivatives:
         function = str(attributes["function"])
         count = len(self._captured[function].parameters)
         types_ = tuple(value.type for value in node.inputs[:count])
-        key = (function, types_, *map(str, attributes.values()))
+        key = (function, tuple(value.type for value in node.inputs), *map(str, attributes.values()))
         if key not in self._whole:
             name = self._whole[key] = self._free_name(f"{attributes['mode']}_of_{function}")
+            if attributes["mode"] == "augmented":
+                shadows = [value.type for value in node.inputs[count:]]
+                active = [shadow != NONE and not is_inert(type_) for shadow, type_ in zip(shadows, types_, strict=True)]
+                derived = self.derived(function, types_, tuple(active), exposed=True)
+                self._captured[name] = augmented(self._captured[function], name, derived)
+                return name
             typed = self._typed(self._captured[function], types_)
             typed.functions, typed.name = self._captured, function
             normalise(typed)

@@ -52,6 +52,9 @@ MOST_CLOSURES = 32
 
 _UNKNOWN: Any = object()
 
+make_differentiated: list[Callable[[DynamicCalls], Callable]] = []
+"""What makes the helper of gradient graphs; the module that defines it stands above this one."""
+
 generated: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 """Code objects of host programs by id: functions with this code are gjit's own and are called as they are."""
 
@@ -96,6 +99,15 @@ class DynamicCalls:
             return find(callee)
 
         return scripted
+
+    @functools.cached_property
+    def differentiated(self) -> Callable:
+        """As `scripted`, for graphs of gradients; see `gjit.runtime.derivative_functions`."""
+        return make_differentiated[0](self)
+
+    def compiled_for_gradients(self, function: types.FunctionType) -> Any:
+        """The compiled function, whose graph can be differentiated, or None."""
+        return self._compile(function)
 
     def _find(self, callee: object) -> object:
         """What to call in place of `callee`: the graph of a user's function or method, else the thing itself."""

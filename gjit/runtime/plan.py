@@ -179,6 +179,7 @@ class _Maker:
 
 _HELPERS: dict[str, Callable[[DynamicCalls], object]] = {
     "scripted": lambda dynamic: dynamic.scripted,
+    "differentiated": lambda dynamic: dynamic.differentiated,
     **{name: lambda dynamic, name=name: getattr(residency, name) for name in residency.SETTLERS},
     "device_matmul": lambda dynamic: device_library.device_matmul,
     "device_dot": lambda dynamic: device_library.device_dot,

@@ -49,6 +49,7 @@ class Values:
             "suspend.from": lambda node: ast.YieldFrom(self.value(node.inputs[0])),
             "settle": lambda node: call(self.bindings.helper(node.attributes["how"]), *map(self.value, node.inputs)),
             "scripted": lambda node: call(self.bindings.helper("scripted"), self.value(node.inputs[0])),
+            "gradient.callable": self._differentiated,
             "invoke": lambda node: self.called(self.bindings.function(node.attributes["function"]), node),
             "library": lambda node: self._known(node.attributes["function"], node),
             "getattr": lambda node: ast.Attribute(self.value(node.inputs[0]), node.attributes["name"], LOAD),
@@ -61,6 +62,9 @@ class Values:
             "format": lambda node: ast.JoinedStr([self._format(node)]),
             "join": self._join,
         }
+
+    def _differentiated(self, node: Node) -> ast.expr:
+        return call(self.bindings.helper("differentiated"), *map(self.value, node.inputs))
 
     # Values
 

@@ -57,6 +57,7 @@ class Analysis:
         self._active: set[Value] = set()
         self.segments: dict[Node, object] = {}
         self._loops: list[Node] = []
+        self._returning: list[Value] = []  # the inner functions around
         for value in graph.block.parameters if exposed else ():
             self._write(value, graph.block.terminator)
         self._block(graph.block)
@@ -138,8 +139,14 @@ class Analysis:
             else:
                 self.segments[node] = (block, segment)
                 self._simple(node)
-        if self._exposed and block.terminator.op == "return":
-            self._write(block.terminator.inputs[0], block.terminator)
+        if block.terminator.op == "return":
+            self._return(block.terminator)
+
+    def _return(self, node: Node) -> None:
+        if self._returning:
+            self._flow(node.inputs[0], self._returning[-1])
+        elif self._exposed:
+            self._write(node.inputs[0], node)
 
     def _simple(self, node: Node) -> None:
         if node.op in _SILENT or (node.op == "library" and node.attributes["function"] in _SILENT_LIBRARY):
@@ -258,6 +265,18 @@ class Analysis:
         self._block(node.blocks[0])
         self._pass(node.blocks[0].terminator.inputs, node.results)
 
+    def _function(self, node: Node) -> None:
+        """Its parameters and what it returns are of one class with the function, as the arguments of its calls are."""
+        body = node.blocks[0]
+        outer, self._loops = self._loops, []
+        for value in (*body.parameters, *node.inputs):
+            self._flow(node.result, value)
+            self._flow(value, node.result)
+        self._returning.append(node.result)
+        self._block(body)
+        self._returning.pop()
+        self._loops = outer
+
     def _any_blocks(self, node: Node) -> None:
         for block in node.blocks:
             for value in block.parameters:
@@ -274,6 +293,7 @@ _WALKS = {
     "if": Analysis._if,
     "for": Analysis._loop,
     "while": Analysis._loop,
+    "function": Analysis._function,
     "and": Analysis._shortcut,
     "or": Analysis._shortcut,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Graph, Parameter, Value
 from gjit.passes.gradient.analysis import Analysis
-from gjit.passes.gradient.augment import Augmentation, Context, Segment
+from gjit.passes.gradient.augment import Augmentation, Context, Derived, Segment
 from gjit.passes.gradient.forward import Forward
 from gjit.passes.gradient.kinds import is_array, is_number
 from gjit.passes.gradient.records import Record, ReverseGraph
@@ -59,6 +59,27 @@ def whole_gradient(
     `value_and_grad` or `vjp`, which takes the cotangent of the result besides.
     """
     return _Whole(typed, name, context, analysis, attributes).build()
+
+
+def augmented(captured: Graph, name: str, derived: Derived) -> Graph:
+    """A graph of arguments and a shadow for each, that gives the result, its shadow, and a function for the reverse."""
+    names = [p.name for p in captured.parameters]
+    extra = _shadow_names(names, set(names))
+    graph = Graph(
+        name, [Parameter(each) for each in (*names, *extra)], functions=captured.functions, span=captured.span
+    )
+    builder = Builder(graph)
+    builder.span = captured.span
+    values, shadows = graph.block.parameters[: len(names)], graph.block.parameters[len(names) :]
+    given = [shadow for shadow, wanted in zip(shadows, derived.active, strict=True) if wanted]
+    call = builder.add("invoke", [*values, *given], function=derived.forward)
+    result, shadow, tape = builder.node("unpack", [call], results=3, before=3, star=False, after=0).results
+    pull = builder.node("function", [], name="pullback", parameters=())
+    with builder.at(pull.add_block()):
+        builder.add("invoke", [tape], function=derived.reverse)
+        builder.end("return", [Constant(None)])
+    builder.end("return", [builder.add("tuple", [result, shadow, pull.result])])
+    return graph
 
 
 class _Whole:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.clone import clone_node
-from gjit.ir.graph import Block, Constant, Graph, Node, Value
+from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, Value
 from gjit.ops import table
 from gjit.passes.gradient.analysis import carried_parameters, viewed, written
 from gjit.passes.gradient.augment import Augmentation, Derived, Segment
+from gjit.passes.gradient.calls import call_groups, is_container_method, part_of
 from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
 from gjit.passes.gradient.pointers import shadow_pointers
 from gjit.passes.gradient.records import ReverseGraph
@@ -20,6 +21,8 @@ class Forward:
 
     def __init__(self, state: Augmentation, reverse: ReverseGraph | None, tape: Value | None):
         self.state, self.reverse, self.tape = state, reverse, tape
+        self.is_inner = False  # inside a function of the function, whose calls have tapes of their own
+        self.is_tried = False  # inside a `try`: what ran before an exception must be on the tape
         self.segment = Segment()
         self.loops: list[Node] = []
 
@@ -47,6 +50,8 @@ class Forward:
                     walk(self, node)
             else:
                 self.simple(node)
+                if self.is_tried:
+                    self.close_segment()
 
     def close_segment(self) -> None:
         """Write the reverse of the nodes so far, and put the record that it reads on the tape."""
@@ -67,6 +72,9 @@ class Forward:
         is_reached = any(map(state.is_active, (*node.inputs, *node.results)))
         if is_reached and node.op == "invoke":
             self._invoke(node)
+            return
+        if is_reached and node.op == "call" and not is_container_method(node):
+            self._unknown_call(node)
             return
         copy = self.builder.block.append(clone_node(node, state.values))
         if not is_reached:
@@ -129,7 +137,65 @@ class Forward:
         exposed = any(self.state.analysis.written_by(value) is not None for value in (*arguments, node.result))
         return self.state.context.derived(str(node.attributes["function"]), types, active, exposed=exposed)
 
+    def _unknown_call(self, node: Node) -> None:
+        """A call of what is only known when it runs: that gives its result, the shadow of that, and its reverse."""
+        state, callee = self.state, node.inputs[0]
+        target = self.builder.add("gradient.callable", [state.value(callee), part_of(state, callee)])
+        call = self.builder.node("call", [target, *call_groups(state, node)])
+        self.segment.nodes.append((node, call))
+        parts = self.builder.node("unpack", [call.result], results=3, before=3, star=False, after=0)
+        state.values[node.result], shadow, state.tapes[node] = parts.results
+        if state.is_active(node.result):
+            state.shadows[node.result] = shadow
+
     # Nodes with blocks
+
+    def _function(self, node: Node) -> None:
+        """The function as it is, and beside it one that takes shadows too, and gives result, shadow and reverse."""
+        state = self.state
+        plain = self.builder.block.append(clone_node(node, dict(state.values)))
+        state.values[node.result] = plain.result
+        if self.reverse is None or not state.is_active(node.result):
+            return
+        inner = node.blocks[0]
+        names = [Parameter(f"a{index}") for index in range(2 * len(inner.parameters))]
+        copy = self.builder.node("function", [], name=str(node.attributes["name"]), parameters=tuple(names))
+        block = copy.add_block()
+        self._open(inner, block)
+        for value in inner.parameters:
+            state.shadows[value] = block.add_parameter()
+        for value, parameter in zip(block.parameters, names, strict=True):
+            value.name = parameter.name
+        outer = self.tape, self.is_inner, self.loops, self.segment, self.is_tried
+        self.is_inner, self.loops, self.segment, self.is_tried = True, [], Segment(), False
+        with self.builder.at(block):
+            self.tape = self.builder.add("list", [])
+            self.block(inner)
+        self.tape, self.is_inner, self.loops, self.segment, self.is_tried = outer
+        state.shadows[node.result] = copy.result
+
+    def _try(self, node: Node) -> None:
+        copy = self.builder.node("try", results=0)
+        outer, self.is_tried = self.is_tried, True
+        self.loops.append([])
+        for block in node.blocks:
+            target = copy.add_block()
+            self._open(block, target)
+            self._inside(block, target)
+        self.loops.pop()
+        self.is_tried = outer
+
+    def _with(self, node: Node) -> None:
+        copy = self.builder.node("with", [self.state.value(node.inputs[0])], results=0)
+        carried = [self.state.is_active(value) for value in node.results]
+        outer, self.is_tried = self.is_tried, True
+        self.loops.append(carried)
+        target = copy.add_block()
+        self._open(node.blocks[0], target)
+        self._inside(node.blocks[0], target)
+        self.loops.pop()
+        self.is_tried = outer
+        self._results(node, copy, carried)
 
     def _whole(self, node: Node) -> None:
         """Other nodes with blocks: copied, where no gradient passes through them."""
@@ -199,7 +265,9 @@ class Forward:
         inputs = [self.state.value(value) for value in values]
         if terminator.op == "return":
             (value,) = values
-            parts = [*inputs, self.state.shadow(value) if self.state.is_active(value) else Constant(None), self.tape]
+            last = self._pullback() if self.is_inner else self.tape
+            shadow = self.state.shadow(value) if self.state.is_active(value) else Constant(None)
+            parts = [*inputs, shadow, last or Constant(None)]
             inputs = [self.builder.add("tuple", parts)]
         elif terminator.op in ("yield", "continue", "break", "condition"):
             handed = values[1:] if terminator.op == "condition" else values
@@ -207,7 +275,20 @@ class Forward:
             inputs += [self.state.shadow(value) for value, has in zip(handed, carried, strict=True) if has]
         self.builder.end(terminator.op, inputs)
 
+    def _pullback(self) -> Value:
+        """A function that runs the reverse of this call."""
+        assert self.reverse is not None
+        assert self.tape is not None
+        node = self.builder.node("function", [], name="pullback", parameters=())
+        block = node.add_block()
+        with self.builder.at(block):
+            self.builder.add("invoke", [self.tape], function=self.reverse.name)
+            self.builder.end("return", [Constant(None)])
+        return node.result
+
     def _carried(self, terminator: Node) -> list[bool]:
+        if isinstance(terminator.block.owner, Node) and terminator.block.owner.op == "try":
+            return [False] * len(terminator.inputs)
         if terminator.op in ("yield", "condition"):
             return self.loops[-1]
         owner = terminator.block.owner
@@ -236,6 +317,9 @@ _WALKS = {
     "if": Forward._if,
     "for": Forward._loop,
     "while": Forward._loop,
+    "function": Forward._function,
+    "try": Forward._try,
+    "with": Forward._with,
     "and": Forward._shortcut,
     "or": Forward._shortcut,
 }

@@ -45,6 +45,8 @@ OWN_OPS = {
     "gradient.attribute": OwnOp(links=(1,), flows=(1,)),
     "gradient.parts": OwnOp(links=(1,), flows=(1,)),
     "gradient.items": OwnOp(links=(1,), flows=(1,)),
+    "gradient.entries": OwnOp(links=(1,), flows=(1,)),
+    "gradient.callable": OwnOp(links=(0, 1), flows=(0, 1)),
     "gradient.pairs": OwnOp(links=(0, 1), flows=(0, 1)),
     "gradient.item_reverse": OwnOp(written=1, sources=(3,)),
 }
@@ -54,6 +56,7 @@ MIRRORED = {
     "gradient.attribute": (1,),
     "gradient.parts": (1,),
     "gradient.items": (1,),
+    "gradient.entries": (1,),
     "gradient.pairs": (0, 1),
     "gradient.set_item": (1, 4),
     "gradient.set_attribute": (0, 2),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gjit.errors import UnsupportedError
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.types import DictType, ListType, SetType, TupleType
+from gjit.ir.types import CELL, DictType, ListType, SetType, TupleType
 from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.augment import Augmentation
+from gjit.passes.gradient.calls import part_of
 from gjit.passes.gradient.kinds import CONTAINERS, has_static_shadow, is_array, is_inert
 from gjit.passes.gradient.own_ops import MIRRORED
 
@@ -35,12 +36,8 @@ def _display(state: Augmentation, node: Node) -> None:
     for index, value in enumerate(node.inputs):
         is_spread = node.label(index).startswith("*")
         is_key = node.op == "dict" and not is_spread and _is_key(node, index)
-        inputs.append(state.value(value) if is_key else (shadow_or_value if is_spread else _part)(state, value))
+        inputs.append(state.value(value) if is_key else (shadow_or_value if is_spread else part_of)(state, value))
     state.shadows[node.result] = state.builder.add(node.op, inputs, labels=node.labels)
-
-
-def _part(state: Augmentation, value: Value) -> Value:
-    return state.shadow(value) if state.is_active(value) or has_static_shadow(value.type) else Constant(None)
 
 
 def _is_key(node: Node, index: int) -> bool:
@@ -80,7 +77,7 @@ def _setitem(state: Augmentation, node: Node) -> None:
     target, index, value = node.inputs
     if has_static_shadow(target.type) or not state.is_active(target):
         return
-    inputs = [state.value(target), state.shadow(target), state.value(index), state.value(value), _part(state, value)]
+    inputs = [state.value(target), state.shadow(target), state.value(index), state.value(value), part_of(state, value)]
     state.builder.add("gradient.set_item", inputs)
 
 
@@ -97,27 +94,22 @@ def _getattr(state: Augmentation, node: Node) -> None:
 
 def _setattr(state: Augmentation, node: Node) -> None:
     owner, value = node.inputs
-    inputs = [state.shadow(owner), Constant(node.attributes["name"]), _part(state, value)]
+    inputs = [state.shadow(owner), Constant(node.attributes["name"]), part_of(state, value)]
     state.builder.add("gradient.set_attribute", inputs)
 
 
 def _call(state: Augmentation, node: Node) -> None:
     """A method of a container: the same method of its shadow."""
     lookup = node.inputs[0].producer
-    is_method = isinstance(lookup, Node) and lookup.op == "getattr"
-    if not is_method or not isinstance(lookup.inputs[0].type, ListType | DictType | SetType | TupleType):
-        if any(map(state.is_active, (*node.inputs, *node.results))):
-            raise UnsupportedError("a gradient cannot pass through a call of an unknown function", node.span)
-        return
-    shadows = [_part(state, v) if state.is_active(v) else _inert_argument(state, lookup, v) for v in node.inputs[1:]]
+    shadows = [part_of(state, v) if state.is_active(v) else _inert_argument(state, lookup, v) for v in node.inputs[1:]]
     result = state.builder.add("call", [state.shadow(node.inputs[0]), *shadows], labels=node.labels)
     if state.is_active(node.result):
         state.shadows[node.result] = result
 
 
-def _inert_argument(state: Augmentation, lookup: Node, value: Value) -> Value:
+def _inert_argument(state: Augmentation, lookup: object, value: Value) -> Value:
     """Positions and keys stay; elements without a derivative become None."""
-    is_element = lookup.attributes["name"] in ("append",)
+    is_element = isinstance(lookup, Node) and lookup.attributes["name"] == "append"
     return Constant(None) if is_element else state.value(value)
 
 
@@ -127,7 +119,7 @@ def _zip(state: Augmentation, node: Node) -> None:
     for index, value in enumerate(node.inputs):
         is_items = node.label(index) == "" and (node.op == "builtin.zip" or index == 0)
         if is_items:
-            inputs.append(state.builder.add("gradient.items", [state.value(value), _part(state, value)]))
+            inputs.append(state.builder.add("gradient.items", [state.value(value), part_of(state, value)]))
         elif node.op == "builtin.enumerate":
             inputs.append(state.value(value))
     state.shadows[node.result] = state.builder.add(node.op, inputs)
@@ -149,9 +141,37 @@ def _joined(state: Augmentation, node: Node) -> None:
     state.shadows[node.result] = state.builder.add(node.op, inputs)
 
 
+def _cell(state: Augmentation, node: Node) -> None:
+    """A variable has a variable for its shadow."""
+    cell = state.shadows[node.result] = state.builder.add("cell", name=f"shadow_{node.attributes['name']}")
+    cell.type = CELL
+
+
+def _store(state: Augmentation, node: Node) -> None:
+    cell, value = node.inputs
+    if state.is_active(cell):
+        state.builder.node("store", [state.shadows[cell], part_of(state, value)], results=0)
+
+
+def _load(state: Augmentation, node: Node) -> None:
+    cell = node.inputs[0]
+    if state.is_active(cell) and state.is_active(node.result):
+        state.shadows[node.result] = state.builder.add("load", [state.shadows[cell]])
+
+
+def _delete(state: Augmentation, node: Node) -> None:
+    if state.is_active(node.inputs[0]):
+        state.builder.node("delete", [state.shadows[node.inputs[0]]], results=0)
+
+
+def _capture(state: Augmentation, node: Node) -> None:
+    """What is outside of the function has no gradient."""
+    state.shadows[node.result] = state.shadow(node.result) if has_static_shadow(node.result.type) else Constant(None)
+
+
 def _push(state: Augmentation, node: Node) -> None:
     tape, number, *values = node.inputs
-    inputs = [state.shadow(tape), state.value(number), *(_part(state, value) for value in values)]
+    inputs = [state.shadow(tape), state.value(number), *(part_of(state, value) for value in values)]
     state.builder.add("gradient.push", inputs)
 
 
@@ -166,8 +186,13 @@ def _same(state: Augmentation, node: Node) -> None:
 def _mirror(state: Augmentation, node: Node) -> None:
     """The same op on shadows of shadows."""
     shadowed = MIRRORED[node.op]
-    inputs = [_part(state, v) if i in shadowed else state.value(v) for i, v in enumerate(node.inputs)]
+    inputs = [part_of(state, v) if i in shadowed else state.value(v) for i, v in enumerate(node.inputs)]
     state.shadows[node.result] = state.builder.add(node.op, inputs)
+
+
+def _callable(state: Augmentation, node: Node) -> None:
+    """What is called has a derivative of its own, found when it is called."""
+    state.shadows[node.result] = Constant(None)
 
 
 def _fresh(state: Augmentation, node: Node) -> None:
@@ -198,6 +223,13 @@ _RULES = {
     "operator.mul": _joined,
     "operator.imul": _joined,
     "call": _call,
+    "cell": _cell,
+    "store": _store,
+    "load": _load,
+    "delete": _delete,
+    "capture": _capture,
+    "scripted": _same,
+    "gradient.callable": _callable,
     "gradient.push": _push,
     "gradient.pop": _pop,
     "gradient.assume": _same,

@@ -153,21 +153,22 @@ class Reverse:
     def _apply_all(self, node: Node, gradient: Gradient, cotangent: Value) -> None:
         """One rule for all positional inputs: the last of its parameters takes a tuple of them."""
         named = [p.name for p in gradient.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        rest = next(p.name for p in gradient.parameters if p.kind is p.VAR_POSITIONAL)
+        rest = next((p.name for p in gradient.parameters if p.kind is p.VAR_POSITIONAL), "")
         labels = node.labels or ("",) * len(node.inputs)
         positional = [(v, label) for v, label in zip(node.inputs, labels, strict=True) if label in ("", "*")]
         arguments = {name: value for name, (value, _) in zip(named, positional, strict=False)}
         group = positional[len(named) :]
         is_known = all(label == "" for _, label in group)
-        arguments[rest] = Value(TupleType(tuple(value.type for value, _ in group) if is_known else None))
+        if rest:
+            arguments[rest] = Value(TupleType(tuple(value.type for value, _ in group) if is_known else None))
+            self._groups[arguments[rest]] = group
         arguments.update({label[:-1]: v for v, label in zip(node.inputs, labels, strict=True) if label.endswith("=")})
-        self._groups[arguments[rest]] = group
         parts = self._instance(gradient.rules["*"], node, cotangent, arguments)
         for index, (value, label) in enumerate(positional):
             if self.state.is_active(value):
                 place = Constant(slice(index, None) if label == "*" else index)
                 part = self.builder.add("getitem", [parts, place])
-                if is_real(value.type) and not is_real(node.result.type):
+                if gradient.broadcasts or (is_real(value.type) and not is_real(node.result.type)):
                     part = self.fitted(part, value, node.result.type)
                 self.add(value, part)
 
@@ -196,10 +197,12 @@ class Reverse:
     def _instance(self, rule, node: Node, cotangent: Value, arguments: dict[str, Value]) -> Value:
         graph = self.state.context.rules.graph(rule, node.result.type, arguments)
 
+        names = {graph.parameters[0].name: 0, graph.parameters[1].name: 1}
+
         def value_of(name: str) -> Value:
-            if name == "g":
+            if names.get(name) == 0:
                 return cotangent
-            return self.primal(node.result if name == "r" else arguments[name])
+            return self.primal(node.result if name in names else arguments[name])
 
         return insert(graph, self.builder, value_of)
 
@@ -261,6 +264,11 @@ class Reverse:
         tape = self.record.read(self.state.tapes[node], UNKNOWN)
         self.builder.add("invoke", [tape], function=callee.reverse)
 
+    def _call(self, node: Node) -> None:
+        """What the call gave besides its result runs its reverse."""
+        if node in self.state.tapes:
+            self.builder.add("call", [self.record.read(self.state.tapes[node], UNKNOWN)])
+
     # Ops of gradients
 
     def _accumulate(self, node: Node) -> None:
@@ -313,6 +321,7 @@ _RULES = {
     "getitem": Reverse._getitem,
     "setitem": Reverse._setitem,
     "invoke": Reverse._invoke,
+    "call": Reverse._call,
     "gradient.accumulate": Reverse._accumulate,
     "gradient.saved": Reverse._copied,
     "gradient.accumulate_copied": Reverse._accumulate_copied,

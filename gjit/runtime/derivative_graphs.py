@@ -18,12 +18,16 @@ class Request:
     single: bool
     has_aux: bool
 
-    def extra_parameters(self, taken: set[str]) -> list[str]:
+    def extra_parameters(self, names: list[str]) -> list[str]:
         """The names of parameters besides those of the function."""
-        name = {"vjp": "cotangent", "jvp": "tangent"}.get(self.mode)
-        while name in taken:
-            name = f"{name}_1"
-        return [] if name is None else [name]
+        wanted = {"vjp": ["cotangent"], "jvp": ["tangent"], "augmented": [f"shadow_{name}" for name in names]}
+        taken, found = set(names), []
+        for name in wanted.get(self.mode, []):
+            while name in taken:
+                name = f"{name}_1"
+            taken.add(name)
+            found.append(name)
+        return found
 
 
 def _differentiate(
@@ -101,6 +105,7 @@ ENTRIES: dict[str, Callable[[Graph, str, Request], None]] = {
     "grad": plain,
     "value_and_grad": plain,
     "vjp": plain,
+    "augmented": plain,
     "jvp": jvp,
     "jacobian": jacobian,
 }
