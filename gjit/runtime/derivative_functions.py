@@ -84,9 +84,7 @@ class Differentiated:
             return functools.partial(self._run_custom if kind == "custom" else self._run_again, callee.__wrapped__)
         if isinstance(callee, _Opaque) or _is_own(callee):
             name = callee.name if isinstance(callee, _Opaque) else getattr(callee.args[0], "__qualname__", "a call")
-            raise UnsupportedError(
-                f"there are no second derivatives through {name!r}, found when it is called"
-            )
+            raise UnsupportedError(f"there are no second derivatives through {name!r}, found when it is called")
         if type(callee) is types.MethodType:
             return functools.partial(self._run, callee.__func__, (callee.__self__,), (shadow,))
         if isinstance(callee, type):
