@@ -63,7 +63,8 @@ def apply(row: Op, operands: tuple[Scalar, ...], writer: Writer, *, is_operator:
         raise Refused(f"`{row.name}` of {', '.join(map(str, loops))}")
     values = [converted(value, dtype, writer) for value, dtype in zip(operands, loops, strict=False)]
     result = loops[-1]
-    if not row.kernel_exact(loops):
+    is_power = is_operator and row.name == "numpy.power" and result.kind == "f"  # the C library's, as NumPy's is
+    if not is_power and not row.kernel_exact(loops):
         writer.exact = False
     if any(dtype.kind == "f" for dtype in loops):
         writer.floats = True
@@ -71,7 +72,7 @@ def apply(row: Op, operands: tuple[Scalar, ...], writer: Writer, *, is_operator:
         checked = _integer_operator(row, values, loops, writer)
         if checked is not None:
             return Scalar(checked, result)
-    if row.name == "numpy.power" and result.kind == "f":
+    if is_power:
         suffix = "f" if result == np.float32 else ""
         return Scalar(writer.temporary(c_type(result), f"library_pow{suffix}({values[0]}, {values[1]})"), result)
     quiet = _QUIET_COMPARISONS.get(_comparison_of(row))

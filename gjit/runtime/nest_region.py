@@ -80,7 +80,10 @@ class NestRegion:
             words = _packed(loaded, inputs)
         except (struct.error, OverflowError):
             return self._on_host(inputs)
-        kept = [(inputs[place], inputs[place].copy()) for place in loaded.kernel.written]
+        try:
+            kept = [(inputs[place], inputs[place].copy()) for place in loaded.kernel.written]
+        except MemoryError:
+            return self._on_host(inputs)
         code = loaded.run(ctypes.addressof(words), wanted)
         if code < 0:
             for array, before in kept:
@@ -139,22 +142,29 @@ class NestRegion:
         return True
 
     def _made(self, key: tuple, kinds: list[Input]) -> Loaded | None:
-        compiler = find_compiler()
-        if compiler is None:
-            return None
-        compiler = compiler.keeping_flags()
         try:
-            kernel = emit_nest(self.node, self.graph, kinds)
-            if not self._may_run(kernel.exact):
-                raise Refused("arithmetic whose last bits are not NumPy's")
-            library = load_unit(nest_unit(kernel, compiler.dialect), compiler, self._counters)
+            return self._compiled(kinds)
         except Refused as refused:
             self.reasons[key] = str(refused)
-            return None
         except CompileError as error:
             settings.log(logging.WARNING, "a loop runs on the host: %s", error)
             self.reasons[key] = "the compiler refused it"
-            return None
+        except Exception:  # whatever is wrong with a text, the loop itself is right
+            if settings.get("check"):
+                raise
+            settings.log(logging.WARNING, "a loop runs on the host: its text cannot be written", exc_info=True)
+            self.reasons[key] = "a fault of gjit, which the log shows"
+        return None
+
+    def _compiled(self, kinds: list[Input]) -> Loaded:
+        compiler = find_compiler()
+        if compiler is None:
+            raise Refused("there is no C++ compiler")
+        compiler = compiler.keeping_flags()
+        kernel = emit_nest(self.node, self.graph, kinds)
+        if not self._may_run(kernel.exact):
+            raise Refused("arithmetic whose last bits are not NumPy's")
+        library = load_unit(nest_unit(kernel, compiler.dialect), compiler, self._counters)
         run = library.nest
         run.argtypes, run.restype = (ctypes.c_void_p, ctypes.c_longlong), ctypes.c_longlong
         packing = struct.Struct("=" + "".join(map(_format, kinds)))
@@ -248,7 +258,9 @@ def _collect(value: object, numbers: list[object]) -> None:
     elif kind is tuple:
         for part in value:
             _collect(part, numbers)
-    elif kind in (bool, int, float) or isinstance(value, np.generic):
+    elif isinstance(value, np.generic):
+        numbers.append(value.item())
+    elif kind in (bool, int, float):
         numbers.append(value)
 
 

@@ -105,6 +105,22 @@ def test_auto_leaves_sums_in_another_order_to_the_host(monkeypatch):
     assert list(region.reasons.values()) == ["arithmetic whose last bits are not NumPy's"]
 
 
+def test_auto_takes_powers_of_numpy_scalars(monkeypatch):
+    def powers(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] ** 2 + abs(x[i]) ** 0.5 + abs(x[i]) ** x[i]
+        return total
+
+    monkeypatch.setattr(auto_nest, "HOT_SECONDS", 0.0)
+    compiled = gjit.script(powers, engine="auto")
+    with settings.config(compile="wait"):
+        compiled(X)
+        assert compiled(X) == powers(X)
+        assert compiled(X.astype("f4")) == powers(X.astype("f4"))
+    assert compiled.statistics.launches == 1
+
+
 def test_never_compiling_is_possible(monkeypatch):
     monkeypatch.setattr(auto_nest, "HOT_SECONDS", 0.0)
     compiled = gjit.script(positive, engine="auto")
