@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
+import io
+import pickle
 import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from gjit.interchange.archive import write_archive
+from gjit.errors import ArchiveError
+from gjit.interchange.archive import read_archive, write_archive
 from gjit.interchange.archive.container import Target
 from gjit.ir.graph import Graph
 from gjit.ir.parser import parse_graph
@@ -59,8 +64,17 @@ class CompiledFunction(Generic[P, R]):
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """By name where the name leads here, as a plain function; else as the graph and what it refers to."""
-        return self.__qualname__ if _is_found_by_name(self) else (_from_text, (str(self.graph), self.captures))
+        """By name where another process finds it by name, as a plain function; else as its graph."""
+        is_found = _is_found_by_name(self)
+        if self.__module__ == "__main__":
+            return _from_main, (self.__qualname__ if is_found else "", *_packed(self))
+        return self.__qualname__ if is_found else (_from_text, (str(self.graph), self.captures))
+
+    def __copy__(self) -> CompiledFunction[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> CompiledFunction[P, R]:
+        return self if _is_found_by_name(self) else _from_text(str(self.graph), copy.deepcopy(self.captures, memo))
 
     def __repr__(self) -> str:
         return f"<gjit function {self.__qualname__}>"
@@ -176,10 +190,45 @@ def bind(
 
 
 def _is_found_by_name(function: CompiledFunction) -> bool:
-    found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is function
+    return _found(function.__module__, function.__qualname__) is function
+
+
+class _Importable(pickle.Pickler):
+    """Refuses what a process that runs another program cannot find."""
+
+    def reducer_override(self, value: object) -> Any:
+        if isinstance(value, type | types.FunctionType) and value.__module__ == "__main__":
+            raise pickle.PicklingError(f"{value!r} is not importable")
+        return NotImplemented
+
+
+def _packed(function: CompiledFunction) -> tuple[bytes, str, dict[str, dict[str, object]]]:
+    """What a process takes that cannot import the program: text and captures, or an archive, where classes and
+    functions of the program come along."""
+    text, captures = str(function.graph), function.captures
+    try:
+        _Importable(io.BytesIO(), pickle.HIGHEST_PROTOCOL).dump(captures)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
+        file = io.BytesIO()
+        with contextlib.suppress(ArchiveError):
+            function.save(file)
+            return file.getvalue(), "", {}
+    return b"", text, captures
+
+
+def _from_main(name: str, archive: bytes, text: str, captures: dict[str, dict[str, object]]) -> CompiledFunction:
+    """The function of this name in the program that runs, where it is the same; else made of what came along."""
+    made = read_archive(io.BytesIO(archive), known=ARCHIVED, make_function=bind) if archive else None
+    made = _from_text(text, captures) if made is None else made
+    own = _found("__main__", name) if name else None
+    return own if isinstance(own, CompiledFunction) and str(own.graph) == str(made.graph) else made
+
+
+def _found(module: str, name: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _from_text(text: str, captures: dict[str, dict[str, object]]) -> CompiledFunction:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import os
+import stat
 import sys
 import textwrap
 import types
@@ -124,7 +126,16 @@ def _text(file: str) -> str:
     text = "".join(linecache.getlines(file))
     if not text and file == "<string>" and "-c" in sys.orig_argv[:-1]:
         return sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    return text
+    return text or (_standard_input() if file == _PROMPT else "")
+
+
+def _standard_input() -> str:
+    """The program of `python < file`. What came through a pipe has been read and is gone."""
+    try:
+        state = os.fstat(0)
+        return os.pread(0, state.st_size, 0).decode() if stat.S_ISREG(state.st_mode) else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def _parse_history(code: types.CodeType) -> Iterator[ast.Module]:

@@ -8,6 +8,7 @@ call.
 from __future__ import annotations
 
 import contextvars
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -72,3 +73,13 @@ def _on_large_stack(work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _forget_lock() -> None:
+    """A forked child does not have the thread that may hold the lock."""
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)

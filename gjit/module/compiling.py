@@ -66,8 +66,19 @@ def compiled_class(cls: type, script: Script) -> type:
         names = [name for name in dir(cls) if _is_entry_point(name, getattr(cls, name, None))]
         members: dict[str, Any] = {name: script(getattr(cls, name)) for name in names}
         members["__module__"], members["__doc__"] = cls.__module__, cls.__doc__
+        members["__reduce_ex__"] = functools.partialmethod(_reduced, cls, script)
         made[options] = type(cls.__name__, (cls, Stages), {"__qualname__": cls.__qualname__, **members})
     return made[options]
+
+
+def _reduced(module: Module, cls: type, script: Script, protocol: int) -> tuple:
+    """How a compiled module is copied and pickled: its class is made again where it arrives."""
+    return _empty, (cls, script), module.__dict__
+
+
+def _empty(cls: type, script: Script) -> Module:
+    made: Any = compiled_class(cls, script)
+    return made.__new__(made)
 
 
 def _is_entry_point(name: str, member: object) -> bool:

@@ -72,6 +72,9 @@ class BoundScriptMethod:
     def __gjit_graph__(self) -> Graph:
         return self._method.__gjit_graph__()
 
+    def __reduce__(self) -> tuple:
+        return getattr, (self.__gjit_receiver__, self.__name__)
+
     def __repr__(self) -> str:
         return f"<script method {self.__wrapped__.__qualname__} of {type(self.__gjit_receiver__).__name__}>"
 

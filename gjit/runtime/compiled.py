@@ -24,6 +24,7 @@ from gjit.runtime.device import accelerator, adopted, chosen_device, device_name
 from gjit.runtime.dynamic import DynamicCalls
 from gjit.runtime.engines import ARRAYS, chosen_engine, engine_named
 from gjit.runtime.entry import build_entry, call_with
+from gjit.runtime.locks import add_lock
 from gjit.runtime.plan import Plan, build_plan, runs_unknown_code
 from gjit.runtime.signature import Key, key_of, types_of
 from gjit.runtime.statistics import Statistics
@@ -55,6 +56,8 @@ class Compiled:
         is_source: whether the source of `function` is what the graph was captured from; a derivative has none.
     """
 
+    lock: threading.RLock
+
     def __init__(
         self,
         function: types.FunctionType,
@@ -77,7 +80,7 @@ class Compiled:
         self.entry_changed: Callable[[types.FunctionType], None] = lambda entry: None
         self.capture = capture
         self._count = self.statistics.count if family is None else None
-        self._lock = threading.RLock()
+        add_lock(self)
         self._captured: tuple[Graph, Program] | None = None
         self._loads: Loads = frozenset()
         self._reads_again = False
@@ -101,7 +104,7 @@ class Compiled:
         return with_room(self._program_now)
 
     def _program_now(self) -> tuple[Graph, Program]:
-        with self._lock:
+        with self.lock:
             if self._captured is not None and self._changed_slots():
                 self._forget(self._changed_slots())
             if self._captured is None:
@@ -178,7 +181,7 @@ class Compiled:
     def _plan_now(self, values: list[object]) -> Plan:
         engine = self.engine_for(values)
         key = engine, key_of(values)
-        with self._lock:
+        with self.lock:
             graph, program = self.program
             plan = self._plans.get(key)
             if self._epoch is not settings.epoch.cell_contents:

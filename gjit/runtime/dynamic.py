@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from gjit.errors import UnsupportedError
 from gjit.ir.capturable import has_graph, is_ignored
 from gjit.ops import names
 from gjit.runtime.futures import fork
+from gjit.runtime.locks import add_lock
 from gjit.runtime.statistics import Statistics
 from gjit.source import has_source
 
@@ -76,12 +78,15 @@ class DynamicCalls:
         package: the user's package, whose functions are scripted even where it is installed.
     """
 
+    lock: threading.RLock
+
     def __init__(self, script: Callable[[types.FunctionType], HasEntry], statistics: Statistics, package: str):
         self._script, self._statistics, self._package = script, statistics, package
         self._compiled: dict[types.FunctionType, HasEntry | None] = {}
         self._closures: collections.deque[types.FunctionType] = collections.deque()
         self._constructors: dict[type, functools.partial] = {}
         self._local_classes: collections.deque[type] = collections.deque()
+        add_lock(self)
         self.scripted = self._fast_path()
 
     def _fast_path(self) -> Callable[[object], Any]:
@@ -131,7 +136,7 @@ class DynamicCalls:
             return function
         compiled = self._compiled.get(function, _UNKNOWN)
         if compiled is _UNKNOWN:
-            compiled = self._remember(function, self._compile(function))
+            compiled = self._meet(function)
         if compiled is not None:
             return compiled.entry
         if function is fork:
@@ -139,6 +144,12 @@ class DynamicCalls:
         if not self._is_native(function):
             self._statistics.host_calls += 1
         return function
+
+    def _meet(self, function: types.FunctionType) -> HasEntry | None:
+        """Compile a function once, whichever thread comes first."""
+        with self.lock:
+            compiled = self._compiled.get(function, _UNKNOWN)
+            return self._remember(function, self._compile(function)) if compiled is _UNKNOWN else compiled
 
     def _remember(self, function: types.FunctionType, compiled: HasEntry | None) -> HasEntry | None:
         """Keep what was found. Closures over data, and what `dataclass` puts into local classes, are only kept while
