@@ -21,7 +21,11 @@ I np_multiply(I a, I b) { return (I)((uint64)a * (uint64)b); }
 
 F np_multiply(F a, F b) { return a * b; }
 
-C np_multiply(C a, C b) { return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real}; }
+C np_multiply(C a, C b) {
+    R real = np_rounded(a.real * b.real) - np_rounded(a.imag * b.imag);
+    R imag = np_rounded(a.real * b.imag) + np_rounded(a.imag * b.real);
+    return {real, imag};
+}
 
 F np_divide(F a, F b) { return a / b; }
 
@@ -30,10 +34,10 @@ C np_divide(C a, C b) {
     if (real == 0 && imag == 0) return {a.real / real, a.imag / real};
     if (real >= imag) {
         R ratio = b.imag / b.real, scale = (R)1 / (b.real + b.imag * ratio);
-        return {(a.real + a.imag * ratio) * scale, (a.imag - a.real * ratio) * scale};
+        return {(a.real + np_rounded(a.imag * ratio)) * scale, (a.imag - np_rounded(a.real * ratio)) * scale};
     }
     R ratio = b.real / b.imag, scale = (R)1 / (b.imag + b.real * ratio);
-    return {(a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale};
+    return {(np_rounded(a.real * ratio) + a.imag) * scale, (np_rounded(a.imag * ratio) - a.real) * scale};
 }
 
 I np_floor_divide(I a, I b) {
@@ -125,7 +129,7 @@ I np_square(I x) { return (I)((uint64)x * (uint64)x); }
 
 F np_square(F x) { return x * x; }
 
-C np_square(C x) { return {x.real * x.real - x.imag * x.imag, x.real * x.imag + x.imag * x.real}; }
+C np_square(C x) { return np_multiply(x, x); }
 
 T np_conjugate(T x) { return x; }
 

@@ -1,5 +1,23 @@
 """Prelude: what each dialect defines in its own way. Casts of floats to integers, and float16."""
 
+_NATIVE_ROUNDED = r"""
+F np_rounded(F x) {
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+    return __builtin_assoc_barrier(x);
+#else
+    return x;
+#endif
+#else
+    return x;
+#endif
+}
+"""
+"""A product that is rounded before anything is added: g++ fuses the two in complex arithmetic whatever its options say,
+and in vector code alone, so that bits would depend on where an element lies."""
+_CUDA_ROUNDED = r"""
+F np_rounded(F x) { return x; }
+"""
 _UNSIGNED_CASTS = r"""
 uint32 np_truncate_uint32(F x) {
     F half = (F)2147483648.0;
@@ -104,6 +122,6 @@ float16 np_half(float64 x) {
 #endif
 }
 """
-NATIVE = _NATIVE_CASTS + _UNSIGNED_CASTS + _NATIVE_HALF
-CUDA = _CUDA_CASTS + _UNSIGNED_CASTS + _CUDA_HALF
+NATIVE = _NATIVE_ROUNDED + _NATIVE_CASTS + _UNSIGNED_CASTS + _NATIVE_HALF
+CUDA = _CUDA_ROUNDED + _CUDA_CASTS + _UNSIGNED_CASTS + _CUDA_HALF
 """With twins for a C++ compiler, on which the same text runs in tests."""

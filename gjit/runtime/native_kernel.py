@@ -16,13 +16,13 @@ from gjit.cuda_kernels.checked import held_bytes
 from gjit.cuda_kernels.delayed import PIECE
 from gjit.cuda_kernels.program import BLOCK, Combine, Reduction
 from gjit.ir.graph import Constant
-from gjit.runtime.layout import Order, Shape, contiguous_strides
+from gjit.runtime.layout import Shape
 from gjit.runtime.native import NativeKernel, native_kernel
 from gjit.runtime.native_arguments import Slot, format_of, number, slot_of
 from gjit.runtime.native_delay import delay_of
 from gjit.runtime.native_program import StageDraft
 from gjit.runtime.pool import scratch
-from gjit.runtime.region_items import Item, Unsupported
+from gjit.runtime.region_items import memory_order
 from gjit.runtime.scalars import Fallback
 from gjit.runtime.threads import run_on_threads
 
@@ -217,15 +217,6 @@ def line_key(inputs: tuple[object, ...]) -> tuple | None:
                 return None
             parts.append(None if is_contiguous else value.strides)
     return tuple(parts) if math.prod(shape) > 1 else None
-
-
-def memory_order(item: Item) -> str:
-    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
-    if item.strides == contiguous_strides(item.shape, item.dtype.itemsize, Order.C):
-        return "C"
-    if 1 in item.shape and Order.C not in item.order:
-        raise Unsupported
-    return "F"
 
 
 def _ranges(units: int, grain: int, threads: int) -> list[tuple[int, int]]:

@@ -20,9 +20,9 @@ from gjit.runtime.layout import Shape
 from gjit.runtime.loop_typing import LoopTyping, Sources
 from gjit.runtime.native import Counters, native_kernel
 from gjit.runtime.native_arguments import format_of, slot_of
-from gjit.runtime.native_kernel import THREADED_WORK, KernelLaunch, memory_order
+from gjit.runtime.native_kernel import THREADED_WORK, KernelLaunch
 from gjit.runtime.native_loop import LoopDraft, draft_loop
-from gjit.runtime.region_items import Unsupported
+from gjit.runtime.region_items import Unsupported, memory_order
 from gjit.runtime.region_parts import signature_of
 from gjit.runtime.scalars import Fallback
 from gjit.scheduler.turns import Turns

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gjit.ir.graph import Node
-from gjit.runtime.layout import Order, Shape, order_of
+from gjit.runtime.layout import Order, Shape, contiguous_strides, order_of
 from gjit.scheduler.fusible import Operation
 
 DTYPE_CHARACTERS = frozenset("?bBhHiIlLefdFD")
@@ -99,3 +99,12 @@ def kept_promise(result: object, size: int, dtype: np.dtype) -> np.ndarray:
     if type(result) is not np.ndarray or result.shape != (size,) or result.dtype != dtype:
         raise Unsupported
     return result
+
+
+def memory_order(item: Item) -> str:
+    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
+    if item.strides == contiguous_strides(item.shape, item.dtype.itemsize, Order.C):
+        return "C"
+    if 1 in item.shape and Order.C not in item.order:
+        raise Unsupported
+    return "F"

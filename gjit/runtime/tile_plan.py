@@ -13,9 +13,9 @@ from gjit.ops.row import table
 from gjit.runtime.arrangement import Arrangement, arrange, tile_length
 from gjit.runtime.elision import is_swapped, reuses_operand
 from gjit.runtime.gain import OWN_ARRAYS, size_factor
-from gjit.runtime.layout import Order, Shape, has_distinct_elements, is_contiguous, size_of
+from gjit.runtime.layout import Shape, has_distinct_elements, is_contiguous, size_of
 from gjit.runtime.pool import ALIGNMENT
-from gjit.runtime.region_items import Item, Step, Unsupported
+from gjit.runtime.region_items import Item, Step, Unsupported, memory_order
 from gjit.runtime.region_values import Typing
 from gjit.runtime.scalars import loop_scalar
 from gjit.runtime.tile_program import write_program
@@ -112,7 +112,7 @@ def plan_region(
     )
     plan.elements = arrangement.lead * max(map(arrangement.elements, arrangement.varying)) * len(steps)
     plan.codes = program.codes
-    plan.outputs = [(item, _memory_order(item)) for item in work.outputs]
+    plan.outputs = [(item, memory_order(item)) for item in work.outputs]
     _prepare_arguments(plan, typing)
     _prepare_scratch(plan, capacity)
     return plan
@@ -125,15 +125,6 @@ def _is_swapped(step: Step, nameless: frozenset[Value]) -> bool:
     step.operands = step.operands[::-1]
     step.loops = (*step.loops[1::-1], step.loops[2])
     return True
-
-
-def _memory_order(item: Item) -> str:
-    """In which order NumPy allocates a result. Among axes in F order it has a place of its own for one of extent 1."""
-    if Order.C in item.order:
-        return "C"
-    if 1 in item.shape:
-        raise Unsupported
-    return "F"
 
 
 def _prepare_arguments(plan: Plan, typing: Typing) -> None:

@@ -367,6 +367,20 @@ def test_a_refused_kernel_runs_on_numpy(monkeypatch, caplog):
     assert "this is not C++" in caplog.text
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_bits_do_not_depend_on_where_an_element_lies(dtype):
+    def build(nodes, x, y):
+        product = nodes("operator.mul", x, y)
+        return [product, nodes("operator.truediv", x, y), nodes("numpy.square", x)]
+
+    random = np.random.default_rng(0)
+    x, y = ((random.standard_normal(7) + 1j * random.standard_normal(7)).astype(dtype) for _ in range(2))
+    for one, other in zip(x, y, strict=True):
+        arrays = np.full(37, one), np.full(37, other)
+        for found in NativeProgram(build, *arrays).tiled(*arrays):
+            assert len({value.tobytes() for value in found}) == 1
+
+
 def test_results_are_ordinary_arrays():
     x = tame("f8", 50, 60)
     program = NativeProgram(hypotenuse, x, x)
