@@ -21,7 +21,7 @@ from gjit.runtime.residency import Residency, current
 from gjit.runtime.statistics import Statistics
 from gjit.scheduler.coherence import settle_reads
 from gjit.scheduler.device_arrays import with_device_kinds
-from gjit.scheduler.turns import turns_of
+from gjit.scheduler.turn_reader import turns_of
 
 
 def device_engine(name: str, statistics: Statistics) -> Engine:

@@ -51,13 +51,13 @@ class LoopTyping(Typing):
     pieces     those of the loop
     """
 
-    def __init__(self, turns: Turns, sources: Sources, places: list[int]):
+    def __init__(self, turns: Turns, sources: Sources, places: list[int], *, is_wide: bool = False):
         self.items: dict[Value, Item] = {}
         self.steps: list[Step] = []
         self.turns = turns
         self._sources = sources
         self._target = None
-        self._is_wide = False
+        self._is_wide = is_wide
         self.variables: dict[Value, Item] = {}
         self.first: TypedPiece | None = None
         pieces = [(place, turns.pieces[place]) for place in places]

@@ -192,7 +192,7 @@ class NativeLoopRegion:
     def _make(self, inputs: tuple[object, ...], course: Course) -> LoopLaunch | None:
         sources = Sources(dict(zip(self._parameters, inputs, strict=True)), course.samples(self.turns.pieces))
         try:
-            typing = LoopTyping(self.turns, sources, course.places())
+            typing = LoopTyping(self.turns, sources, course.places(), is_wide=True)
             return prepare_loop(draft_loop(self.node, self.turns, typing), self.turns, self._counters)
         except (Unsupported, Fallback, OverflowError):
             return None

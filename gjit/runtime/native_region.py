@@ -23,7 +23,8 @@ from gjit.runtime.nest_region import NestRegion
 from gjit.runtime.region_inputs import RegionInputs
 from gjit.runtime.region_items import WEAK_TYPES, Unsupported
 from gjit.runtime.scalars import Fallback
-from gjit.scheduler.turns import is_loop_region, turns_of
+from gjit.scheduler.turn_reader import turns_of
+from gjit.scheduler.turns import is_loop_region
 
 MINIMUM_ELEMENTS = 1 << 8
 """Below this many elements plain calls are as fast as the call of any kernel; with 1 every region is entered."""

@@ -17,13 +17,14 @@ from gjit.runtime.elision import is_swapped, nameless_values
 from gjit.runtime.floating_errors import Collector, RegionSource, collecting, collecting_modes, issue
 from gjit.runtime.host_calls import live
 from gjit.runtime.layout import Order, Shape, has_distinct_elements, is_contiguous, size_of
+from gjit.runtime.loop_program import LoopProgram, result_variables
 from gjit.runtime.loop_typing import LoopTyping, Sources
 from gjit.runtime.pool import ALIGNMENT, scratch
 from gjit.runtime.region_items import Item, Step, Unsupported
 from gjit.runtime.region_parts import signature_of
 from gjit.runtime.scalars import Fallback, loop_scalar
 from gjit.runtime.threads import run_on_threads
-from gjit.runtime.tile_loop_program import LoopProgram, result_variables, write_loop
+from gjit.runtime.tile_loop_program import write_loop
 from gjit.runtime.tile_run import THREADED_WORK
 from gjit.scheduler.fusible import Form
 from gjit.scheduler.turns import Turns

@@ -16,7 +16,7 @@ from gjit.runtime.scalars import Fallback
 from gjit.runtime.tile_loop import TiledLoopRegion
 from gjit.runtime.tile_plan import Plan, plan_region
 from gjit.runtime.tile_run import Discarded, Overlap, Run
-from gjit.scheduler.turns import turns_of
+from gjit.scheduler.turn_reader import turns_of
 
 MINIMUM_ELEMENTS = 1 << 17
 """Below this many elements plain calls are as fast: all operands are in the cache."""

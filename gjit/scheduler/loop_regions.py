@@ -12,7 +12,8 @@ from gjit.ir.clone import clone_block_into
 from gjit.ir.graph import Graph, Node, Value
 from gjit.scheduler.flow import LOOPS
 from gjit.scheduler.regions import form_regions_in, make_region, statement_blocks_of
-from gjit.scheduler.turns import is_loop_region, read_turns
+from gjit.scheduler.turn_reader import read_turns
+from gjit.scheduler.turns import is_loop_region
 
 
 def form_loop_regions(graph: Graph) -> int:

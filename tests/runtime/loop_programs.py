@@ -182,3 +182,20 @@ def without_axes(x, y, k, n):
         if i >= 0:
             y = np.float64(i) * k
     return x, y
+
+
+def parts(c, n):
+    z = np.zeros_like(c)
+    count = np.zeros(c.shape, int)
+    for _ in range(n):
+        z = z * z * 0.5 + c
+        count += z.real**2 + z.imag**2 < 4
+    return z, count
+
+
+def written_part(z, n):
+    for _ in range(n):
+        real = z.real
+        z *= 0.5
+        z += real
+    return z

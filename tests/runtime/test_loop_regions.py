@@ -81,6 +81,20 @@ def test_complex_numbers_in_native_code():
     assert ours.statistics.launches == 1
 
 
+def test_parts_of_complex_numbers(engine):
+    c = 0.1 * (values(size=3000, seed=0) + 1j * values(size=3000, seed=1))
+    ours = compiled(programs.parts, engine)
+    found, expected = ours(c, 4), programs.parts(c, 4)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert ours.statistics.launches == 1 or engine == "numpy"
+
+
+def test_a_part_that_is_a_view_sees_what_is_written(engine):
+    z = values(size=3000, seed=0) + 1j * values(size=3000, seed=1)
+    np.testing.assert_allclose(compiled(programs.written_part, engine)(z.copy(), 3), programs.written_part(z.copy(), 3))
+
+
 def test_numbers_of_each_turn(engine):
     y, arguments = values(size=4000), (0.25, 0.05, 9)
     ours = compiled(programs.runge_kutta, engine)

@@ -14,7 +14,8 @@ from gjit.scheduler.loop_regions import form_loop_regions, with_inner_regions
 from gjit.scheduler.nests import form_nests
 from gjit.scheduler.regions import form_regions
 from gjit.scheduler.scalar_part import scalar_part
-from gjit.scheduler.turns import is_loop_region, turns_of
+from gjit.scheduler.turn_reader import turns_of
+from gjit.scheduler.turns import is_loop_region
 
 LINE = "array<float64, 1>"
 PARAMETERS = f"%x: {LINE}, %y: {LINE}, %k: float, %n: int, %u: unknown, %l: list<float>"
@@ -206,6 +207,15 @@ def test_in_place_operators_write_the_array_that_came():
 )
 def test_arrays_that_are_written_under_two_names_stay_on_the_host(lines):
     assert not loop_regions(formed(loop(lines)))
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_parts_of_arrays_that_are_written_are_views(writes):
+    square = "array<complex128, 1>"
+    op = "operator.iadd" if writes else "operator.add"
+    lines = f"%a = getattr(%u.1) {{name='real'}} : {LINE}\n%b = {op}(%u.1, %a) : {square}"
+    graph = formed(loop(lines, f"%u.1: {square}"), PARAMETERS.replace(f"%x: {LINE}", f"%x: {square}"))
+    assert len(loop_regions(graph)) == (not writes)
 
 
 def test_new_arrays_may_be_written_within_a_turn():
