@@ -20,14 +20,16 @@ _WORDS = """
     delay put line lines unit tiles first count Place Moments FirstMaximum FirstMinimum Deviation place_in_block
     moments_of_block
     Vector Triple Fiber divided lane outer order host current launch body ticket shared_memory threadIdx blockIdx
+    at column is_inside own across along result results row_or_last part parts counted thread blocks held k of_warp
+    of_block of_column of_first_lane from_lane is_last_block is_before line_start line_step line_or_last
     blockDim gridDim warpSize NULL EOF NAN INFINITY HUGE_VAL stdin stdout stderr
     bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
 """
 _RESERVED = frozenset(_WORDS.split())
 """Words of C++ and of the generated text that no value may be called."""
 _OWN = re.compile(
-    r"_|np_|next_|M_|(extent|index|rest|multiplier|shift)_\d|region_|row_st|.*_(data|base|rows?|step|apart|block|parts?|partials|"
-    r"lane|total|place|beats|vectors?|term|kept|held|result|tile|turns|chains|stride_\d+)$"
+    r"_|np_|next_|M_|(extent|index|rest|multiplier|shift)_\d|region_|row_st|.*_(data|base|rows?|step|apart|block|parts?|"
+    r"partials|lane|total|place|beats|vectors?|term|kept|held|result|tile|turns|chains|sums|all|rest|stride_\d+)$"
 )
 """What generated text calls its own."""
 
