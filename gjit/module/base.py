@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gjit.errors import DeviceError
+from gjit.runtime.device import asarray
 
 
 class Parameter:
@@ -174,9 +174,12 @@ class Module:
             strict: whether missing and unexpected names are errors.
 
         Raises:
-            ValueError: names or shapes that do not fit; all are listed, and nothing has been written.
+            ValueError: names or shapes that do not fit; all are listed, and nothing has been written. Or the arrays lie
+                on a device.
         """
         own = self.state_dict()
+        if any(type(array) is not np.ndarray for array in own.values()):
+            raise ValueError("the arrays of the module lie on a device; bring them back with `to('cpu')` first")
         problems = [f"{name!r} is missing" for name in own if name not in state] if strict else []
         problems += [f"{name!r} is unexpected" for name in state if name not in own] if strict else []
         given = {name: np.asarray(state[name]) for name in own if name in state}
@@ -197,13 +200,22 @@ class Module:
         return self.train(False)
 
     def to(self, device: str) -> Module:
-        """Move the arrays to a device, and return the module.
+        """Move parameters and buffers, here and below, to a device, and return the module.
+
+        They become arrays that lie there, `cpu` brings NumPy arrays back; an array with several names stays one.
+        Calls with arrays of that device run there.
 
         Raises:
-            DeviceError: a device that is not there; this build runs on the `cpu`.
+            DeviceError: there is no such device.
         """
-        if device not in ("cpu", "auto"):
-            raise DeviceError(f"there is no device {device!r}: arrays of modules live on the 'cpu'")
+        moved: dict[int, tuple[Any, Any]] = {}  # with the arrays themselves, so that an id stays theirs
+        for module in self.modules():
+            for name in (*module._parameter_names, *module._buffer_names):
+                array = module.__dict__.get(name)
+                if array is not None:
+                    if id(array) not in moved:
+                        moved[id(array)] = array, asarray(array, device)
+                    module.__dict__[name] = moved[id(array)][1]
         return self
 
     def apply(self, function: Callable[[Module], object]) -> Module:
@@ -262,4 +274,4 @@ def _misfit(name: str, own: np.ndarray, given: np.ndarray) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else repr(value)
+    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "dtype") and hasattr(value, "shape") else repr(value)

@@ -53,6 +53,7 @@ class DeviceLoopRegion(DeviceRegion):
     ):
         super().__init__(node, twin, source, device, statistics)
         self.turns = turns
+        self._writes = bool(turns.written)
         self._courses = Courses(node, turns, keeps_silent=True)
         self._loops: dict[tuple, LoopLaunch | None] = {}
         used = turns.read()
