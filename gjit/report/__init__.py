@@ -12,6 +12,7 @@ from gjit.report.progress_bar import progress
 from gjit.report.regions import RegionReport, region_reports
 from gjit.report.samples import region_samples
 from gjit.report.sizes import Sizes
+from gjit.runtime.device_region import DeviceRegion
 from gjit.runtime.plan import Plan
 
 __all__ = ["Explanation", "HostReport", "RegionReport", "compile_regions", "explain_plan"]
@@ -34,7 +35,7 @@ def explain_plan(plan: Plan, program: Program, arguments: Sequence[object] = ())
         details=details,
         host=tuple(host_reports(plan, program)),
         fallbacks=(*program.refused.values(), *(_library_op(node) for node in nodes if node.op == "library")),
-        transfers=0,
+        transfers=next((region.statistics.transfers for region in plan.regions if isinstance(region, DeviceRegion)), 0),
         code=plan.code,
         plan=plan,
     )

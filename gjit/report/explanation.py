@@ -27,7 +27,7 @@ class Explanation:
     details     one report for each
     host        loops, calls and operations that stay on the host, with line and reason
     fallbacks   calls that run in the interpreter, or as one call of NumPy, with line and reason
-    transfers   copies between host and device (none on a CPU)
+    transfers   copies between host and device so far (none on a CPU)
     code        the host program
     plan        what is explained
     """
@@ -93,5 +93,6 @@ class Explanation:
         for each in self.host:
             yield f"  {each.kind} {each.what} ({each.place}): {each.reason}"
             yield from [f"    {each.source}"] if each.source else []
+        yield from [f"copied between host and device so far: {count(self.transfers, 'time')}"] if self.transfers else []
         yield "host program:"
         yield from ("  " + line for line in self.code.rstrip().splitlines())

@@ -166,7 +166,7 @@ def is_foreign(value: object) -> bool:
     if kind is np.ndarray or kind in _array_types or kind.__module__ in ("builtins", "numpy"):
         return False
     if hasattr(kind, "__cuda_array_interface__"):
-        return not kind.__module__.startswith("cupy")
+        return not kind.__module__.startswith("cupy") and hasattr(value, "__cuda_array_interface__")
     find = getattr(kind, "__dlpack_device__", None)
     return find is not None and not isinstance(value, np.ndarray) and int(find(value)[0]) == _DLPACK_CUDA
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gjit
+import gjit.testing
 from gjit.runtime.device import device as on_device
 from gjit.testing import assert_same_as_numpy
 from tests.runtime.devices import NAME, faulty, used, without_kernels
@@ -318,3 +319,29 @@ def test_no_memory_is_an_error_that_leaves_everything(count):
     assert used() == before
     y = np.ones(4)
     assert compiled(x, y).tolist() == [1.0, 4.0, 11.0, 22.0]
+
+
+def test_explain_shows_settling_and_transfers():
+    def program(x):
+        y = x * 2.0 + 1.0
+        return y[0], y * y - 1.0
+
+    f = gjit.script(program, device=NAME)
+    assert f.explain(np.ones(5)).transfers == 0
+    f(np.ones(5))
+    explanation = f.explain(np.ones(5))
+    assert (explanation.engine, explanation.regions) == ("emulated:0", 2)
+    assert explanation.transfers == f.statistics.transfers > 0
+    assert "settle(y)" in explanation.code
+    assert "copied between host and device so far" in str(explanation)
+    assert "settle" in str(f.graph_for(np.ones(5)))
+
+
+def test_a_device_with_little_memory_for_tests():
+    f = gjit.script(lambda x: x * 2.0 + 1.0)
+    with gjit.testing.emulated_device(memory=3000) as memory:
+        assert np.array_equal(f(np.ones(10)), np.full(10, 3.0))
+        with pytest.raises(MemoryError):
+            f(np.ones(1000))
+        assert memory.used_bytes() == 0
+    assert np.array_equal(f(np.ones(1000)), np.full(1000, 3.0))
