@@ -66,7 +66,7 @@ def _ratio_bars(pyplot: Any, ratios: Sequence[Measurement]) -> Any:
     axes.set_yticks([row + 0.4 - height / 2 for row in range(len(rows))], labels, fontsize="small")
     axes.axvline(1.0, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="times as fast as NumPy (medians of interleaved rounds, bars: quartiles)")
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.1, -0.3)
     axes.legend(fontsize="small", loc="lower right")
     return figure
 

@@ -13,7 +13,9 @@ import numpy as np
 from bench.cases import Case, run_cases
 from bench.harness import Measurement, Options
 from bench.peers import numba_program
+from bench.rows import torch_programs
 from gjit.demo import black_scholes, black_scholes_arguments
+from gjit.errors import require
 
 CLUSTERS = 8
 
@@ -64,6 +66,13 @@ def kmeans_loops(points, centres):
     return sums
 
 
+def torch_kmeans(points, centres):
+    torch = require("torch", extra="bench")
+    nearest = torch.cdist(points, centres).argmin(1)
+    members = torch.nn.functional.one_hot(nearest, CLUSTERS).to(points.dtype)
+    return (members.T @ points) / members.sum(0).clamp(min=1.0)[:, None]
+
+
 def clouds(size):
     random = np.random.default_rng(9)
     centres = 10.0 * random.random((CLUSTERS, 2))
@@ -87,6 +96,7 @@ def layers(size):
 def cases() -> list[Case]:
     """Four programs; a size is the number of elements of the largest array."""
     two_dimensions = frozenset({"numba"})
+    clustering = {"numba": numba_program(kmeans_loops), **torch_programs(torch_kmeans)}
     return [
         Case("black-scholes", black_scholes.__wrapped__, black_scholes_arguments),
         Case(
@@ -97,7 +107,7 @@ def cases() -> list[Case]:
             quick=250_000,
             programs={"numba": numba_program(pair_forces_loops)},
         ),
-        Case("k-means step", kmeans_step, clouds, quick=250_000, programs={"numba": numba_program(kmeans_loops)}),
+        Case("k-means step", kmeans_step, clouds, quick=250_000, programs=clustering),
         Case("neural network", network, layers, (10_000, 1_000_000), without=two_dimensions, tolerance=1e-4),
     ]
 
