@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gjit.cuda_kernels.device_layout import Extents
 from gjit.cuda_kernels.device_shapes import LaunchShape
-from gjit.cuda_kernels.program import Field, Meaning
+from gjit.cuda_kernels.program import Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,3 @@ class DeviceKernel:
     text: str
     fields: tuple[Field, ...]
     shape: Callable[[Extents], LaunchShape]
-
-    def fields_of(self, *meanings: Meaning) -> Iterator[Field]:
-        """The parameters of some meanings."""
-        return (field for field in self.fields if field.meaning in meanings)

@@ -358,7 +358,6 @@ class Meaning(Enum):
     SHIFT = auto()
     TOTAL = auto()  # where the result of a total goes: one element
     TICKET = auto()  # a counter, 0 before each launch and after it
-    FLAG = auto()  # a word that a kernel sets where it finds an index out of range
     COUNT = auto()  # how many turns the loop has
     ROUTE = auto()  # an array of uint8: which piece each turn runs
     DELAY = auto()  # by how many rows a delayed output is late

@@ -12,7 +12,7 @@ from gjit.cuda_kernels.program import Field, Meaning
 _FORMATS = {"?": "?", "e": "e", "f": "f", "d": "d", "F": "ff", "D": "dd"}
 _INTEGERS = {1: "b", 2: "h", 4: "i", 8: "q"}
 _POINTERS = (
-    *(Meaning.ARRAY, Meaning.PARTIALS, Meaning.TOTAL, Meaning.TICKET, Meaning.FLAG),
+    *(Meaning.ARRAY, Meaning.PARTIALS, Meaning.TOTAL, Meaning.TICKET),
     *(Meaning.ROUTE, Meaning.TURNS),
 )
 _PLACE = 8
