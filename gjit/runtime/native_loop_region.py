@@ -134,7 +134,7 @@ class NativeLoopRegion:
     def __call__(self, *inputs: object) -> object:
         try:
             results = self._run(inputs)
-        except Fallback:
+        except (Fallback, OverflowError):  # a Python number that does not fit
             pass
         else:
             self.tiled += 1
@@ -159,7 +159,7 @@ class NativeLoopRegion:
 
     def compile(self, inputs: tuple[object, ...]) -> None:
         """Compile now what such inputs will want, and run nothing but the scalar part of the loop."""
-        with contextlib.suppress(Fallback):
+        with contextlib.suppress(Fallback, OverflowError):
             self._launch_for(inputs)
 
     def programs(self) -> list[str]:

@@ -248,7 +248,7 @@ class TiledLoopRegion:
     def __call__(self, *inputs: object) -> object:
         try:
             results = self._run(inputs)
-        except Fallback:
+        except (Fallback, OverflowError):  # a Python number that does not fit
             pass
         else:
             self.tiled += 1

@@ -199,3 +199,9 @@ def written_part(z, n):
         z *= 0.5
         z += real
     return z
+
+
+def large_numbers(x, n):
+    for i in range(n):
+        x = x + i * 10**18
+    return x

@@ -268,6 +268,13 @@ def test_exceptions_come_where_they_belong(engine):
     assert_same_as_numpy(ours, x, y[:-1], 2)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "f4", "u8"])
+def test_numbers_that_do_not_fit(dtype, engine):
+    x = np.arange(9000).astype(dtype)
+    for turns in (1, 3, 12, 30):
+        assert_same_as_numpy(compiled(programs.large_numbers, engine), x, turns)
+
+
 def test_each_op_of_each_turn_warns_once():
     x, y = values(), values(seed=1)
     x[::100], y[::70] = np.inf, 0.0

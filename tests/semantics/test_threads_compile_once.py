@@ -99,7 +99,9 @@ def test_a_traced_function():
 def test_a_module(make):
     module, plain = make(), Scaled()
     assert call_from_all_threads(module, plain) == set()
-    signatures = module.forward.__func__.statistics if hasattr(module.forward, "__func__") else module.forward.statistics
+    signatures = (
+        module.forward.__func__.statistics if hasattr(module.forward, "__func__") else module.forward.statistics
+    )
     assert signatures.signatures == len(SIGNATURES)
     assert signatures.captures == 1
 
