@@ -369,3 +369,13 @@ def test_gradients_inside_compiled_functions():
     np.testing.assert_allclose(gjit.trace(lambda x: gradient(x) + 1, X)(X + 1), 2 * (X + 1) + 1)
     np.testing.assert_allclose(gjit.grad(gjit.trace(square_sum, X))(X), 2 * X)
     np.testing.assert_allclose(grads(lambda x: np.sum(gradient(x) ** 2), X), 8 * X)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda v: np.sum(np.exp(v)), lambda v: 3.0 / np.sqrt(np.sum(v**2)), lambda v: np.sum(np.tanh(v) * v)]
+)
+def test_hessians_of_one_expression(function):
+    slope = gjit.grad(function)
+    ends = [(slope(X + step) - slope(X - step)) / 2e-5 for step in np.eye(2) * 1e-5]
+    np.testing.assert_allclose(gjit.hessian(function)(X), ends, rtol=1e-6)
+    check_grads(slope, (X,))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gjit.ir.builder import Builder
-from gjit.ir.graph import Constant, Graph, Parameter, Value
+from gjit.ir.graph import Constant, Graph, Node, Parameter, Value
 from gjit.passes.gradient.analysis import Analysis
 from gjit.passes.gradient.augment import Augmentation, Context, Derived, Segment
 from gjit.passes.gradient.forward import Forward
-from gjit.passes.gradient.kinds import is_array, is_number
+from gjit.passes.gradient.kinds import is_array, is_number, is_numeric
 from gjit.passes.gradient.records import Record, ReverseGraph
 from gjit.passes.gradient.reverse import Reverse
 
@@ -163,6 +163,8 @@ class _Whole:
         return result, [self._gradient(state, forward.segment, position) for position in self.positions]
 
     def _is_local(self, state: Augmentation, value: Value, segment: object) -> bool:
+        if isinstance(value.producer, Node) and not (is_numeric(value.producer) or value.producer.op == "getitem"):
+            return False  # what a call or a container gives has a shadow
         users = [user for user in value.uses if user is not self.typed.block.terminator]
         return state.uses_are_local(value, segment, users)
 
@@ -174,6 +176,7 @@ class _Whole:
         else:
             seed = self._seed(result)
             if returned in state.extra_locals:
+                assert returned not in state.shadows, "a value has two places for its cotangent"
                 segment.cotangents[returned] = seed
             else:
                 self.builder.add("gradient.accumulate", [state.shadow(returned), seed])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.types import UNKNOWN, ArrayType, ScalarType, TupleType, Type
+from gjit.ir.types import NONE, PYTHON_NUMBERS, UNKNOWN, ArrayType, ScalarType, TupleType, Type
 from gjit.ops.gradients import Gradient, Standing, row_gradient
 from gjit.ops.rules_index import index_shape, item_is_view
 from gjit.passes.gradient.analysis import written
@@ -109,6 +111,11 @@ class Reverse:
             op = "operator.iadd" if is_plain else "gradient.accumulate"
             self.builder.add(op, [self.shadow(value), cotangent])
 
+    def keeps_shape(self, value: Value, others: Iterable[Value]) -> bool:
+        """Whether an operand surely has the shape of the result: it is an array with axes, and all others have none."""
+        is_wide = isinstance(value.type, ArrayType) and bool(value.type.rank)
+        return is_wide and all(other is value or has_no_axes(other.type) for other in others)
+
     def fitted(self, cotangent: Value, value: Value, result: Type) -> Value:
         """A cotangent of the shape of a result, for an operand that may have been broadcast."""
         if self.has_shadow(value) and not has_static_shadow(value.type):
@@ -190,7 +197,8 @@ class Reverse:
                 inputs = [self.shadow(value), part, self.shadow(node.result)]
                 self.builder.add("gradient.accumulate_copied", inputs)
                 continue
-            if gradient.broadcasts or (is_real(value.type) and not is_real(node.result.type)):
+            turns_complex = is_real(value.type) and not is_real(node.result.type)
+            if turns_complex or (gradient.broadcasts and not self.keeps_shape(value, arguments.values())):
                 part = self.fitted(part, value, node.result.type)
             self.add(value, part)
 
@@ -335,6 +343,13 @@ _RULES = {
 def dtype_of(name: object):
     """A dtype from its name, or itself."""
     return np.dtype(name)
+
+
+def has_no_axes(type_: Type) -> bool:
+    """Whether the values are numbers of any kind, None, or arrays without axes."""
+    if isinstance(type_, ArrayType):
+        return type_.rank == 0
+    return isinstance(type_, ScalarType) or type_ in (*PYTHON_NUMBERS, NONE)
 
 
 def is_scalar_like(type_: Type) -> bool:
