@@ -54,7 +54,8 @@ class AutoNest(NestRegion):
                 self._warm_up(inputs)
 
     def _warm_up(self, inputs: tuple[object, ...]) -> None:
-        """Compile for inputs of a new kind, in the background."""
+        """Compile for inputs of a new kind, in the background; looked at again after as much time."""
+        self._seconds = 0.0
         when = settings.get("compile")
         key = None if when == "never" else signature(inputs)
         if key is None or key in self._seen or len(self._seen) >= _MOST_SIGNATURES:
@@ -67,8 +68,9 @@ class AutoNest(NestRegion):
             background.worker.submit((id(self), key), job)
 
     def _prepare(self, key: tuple, kinds: list) -> None:
-        self._loaded[key] = self._made(key, kinds)
-        self._is_ready = True
+        loaded = self._loaded[key] = self._made(key, kinds)
+        if loaded is not None:
+            self._is_ready = True
 
     def compile(self, inputs: tuple[object, ...]) -> None:
         """Compile the kernel for such inputs now."""
