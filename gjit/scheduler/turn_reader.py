@@ -199,7 +199,7 @@ class _Reader:
 
     def _array_node(self, node: Node) -> None:
         operation = operation_of(node)
-        if operation is None or operation.form not in _FORMS or not all(map(may_be_operand, node.inputs)):
+        if operation is None or operation.form not in _FORMS or not all(map(may_be_operand, operation.operands)):
             raise _Other
         if not (is_array(node.result) or node.result.type == UNKNOWN):
             raise _Other

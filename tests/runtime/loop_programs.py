@@ -205,3 +205,9 @@ def large_numbers(x, n):
     for i in range(n):
         x = x + i * 10**18
     return x
+
+
+def casts(x, n):
+    for _ in range(n):
+        x = (x * 1.5).astype(np.float32) + np.clip(x, -5, 5).astype(int)
+    return x

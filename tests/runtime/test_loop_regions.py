@@ -108,6 +108,10 @@ def test_several_variables(function, engine):
     check(function, engine, values(), values(seed=1), 0.1, 15)
 
 
+def test_casts(engine):
+    check(programs.casts, engine, values(), 5)
+
+
 @pytest.mark.parametrize("turns", [1, 2, 5, 6])
 def test_variables_that_change_places(turns, engine):
     check(programs.fibonacci, engine, values(), values(seed=1), turns)
