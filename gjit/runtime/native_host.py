@@ -119,10 +119,9 @@ class _Writer:
         if item.weak is not None:
             yield f"if type({name}) is not {self._bound(item.weak)}:"
         elif item.shape:
-            yield (
-                f"if {name}.dtype != {self._bound(item.dtype)} or {name}.shape != {item.shape} "
-                f"or {name}.strides != {item.strides}:"
-            )
+            test = f"if {name}.dtype != {self._bound(item.dtype)} or {name}.shape != {item.shape}"
+            is_loose = item.viewed is not None or 1 in item.shape  # the stride of an axis of one element does not count
+            yield f"{test}:" if is_loose else f"{test} or {name}.strides != {item.strides}:"
         else:
             yield f"if {name}.dtype != {self._bound(item.dtype)} or {name}.shape != ():"
         yield "    raise Fallback"

@@ -11,7 +11,7 @@ from gjit.cuda_kernels.program import KernelProgram, Level, Operand, Output
 from gjit.cuda_kernels.sweeps import CHEAP_ROWS
 from gjit.ir.graph import Node, Value
 from gjit.ops.row import Op, table
-from gjit.runtime.layout import Order, Shape, has_distinct_elements
+from gjit.runtime.layout import Order, Shape, contiguous_strides, has_distinct_elements
 from gjit.runtime.native_definitions import Definition, Definitions, read_definitions
 from gjit.runtime.native_names import Names
 from gjit.runtime.native_operands import Operands, Taken, arrays_of
@@ -123,7 +123,9 @@ class _Drafter:
         """Have the stage that computes a value leave it behind."""
         if made.is_total or made not in self.stages.home:
             return
-        if made.is_view or made.item.root.position < 0:
+        item = made.item
+        is_fit = item.root.position >= 0 or item.strides == contiguous_strides(item.shape, item.dtype.itemsize, Order.C)
+        if made.is_view or not is_fit:
             raise Unsupported
         self.kept[self.stages.home[made]][made] = None
 

@@ -196,7 +196,16 @@ class _Planner:
                 stage.axes[made] = axes
         if fits:
             self.found.home[made] = index
+            self._leave_views(made, index)
         return fits
+
+    def _leave_views(self, made: Definition, index: int) -> None:
+        """Views of what another stage makes are NumPy's, as soon as that is there."""
+        for value in made.operands:
+            home = self.found.home.get(value)
+            if value.is_view and home is not None and home != index:
+                del self.found.home[value]
+                self._leave(value)
 
     def _place_anew(self, made: Definition) -> None:
         shape = made.operands[0].item.shape if made.is_reduction else made.item.shape
