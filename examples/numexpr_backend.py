@@ -72,6 +72,7 @@ PROGRAMS: list[tuple] = []
 
 def main() -> None:
     """Run one program on NumPy and on numexpr, and compare them."""
+    print(gjit.script(wave).graph)
     try:
         require("numexpr", extra="bench")
     except ImportError as error:
