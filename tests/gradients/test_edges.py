@@ -379,3 +379,7 @@ def test_hessians_of_one_expression(function):
     ends = [(slope(X + step) - slope(X - step)) / 2e-5 for step in np.eye(2) * 1e-5]
     np.testing.assert_allclose(gjit.hessian(function)(X), ends, rtol=1e-6)
     check_grads(slope, (X,))
+
+
+def test_methods_of_numpy_numbers():
+    np.testing.assert_allclose(grads(lambda x: x.max(axis=-1).sum() + x.prod() + (x**2).mean(0), X), [3.0, 4.0])

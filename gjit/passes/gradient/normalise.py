@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
-from gjit.ir.types import INT, UNKNOWN, ArrayType, DictType, ListType, TupleType
+from gjit.ir.types import INT, UNKNOWN, ArrayType, DictType, ListType, ScalarType, TupleType
 from gjit.ops import table
 from gjit.ops.arguments import bind
 from gjit.passes.methods import method_row
@@ -179,7 +179,9 @@ def _keep(body: Block, terminator: Node, made: Value) -> None:
 def _call(graph: Graph, node: Node) -> None:
     """A call of what is a method of arrays, on a value of which nothing is known: it has to be an array."""
     lookup = node.inputs[0].producer
-    if not isinstance(lookup, Node) or lookup.op != "getattr" or lookup.inputs[0].type != UNKNOWN:
+    if not isinstance(lookup, Node) or lookup.op != "getattr":
+        return
+    if lookup.inputs[0].type != UNKNOWN and not isinstance(lookup.inputs[0].type, ScalarType):
         return
     row = method_row(str(lookup.attributes["name"]))
     if row is None or is_module(lookup.inputs[0]):
