@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TraceError,
         UnsupportedError,
     )
+    from gjit.exporting import export_onnx
     from gjit.gradients import (
         checkpoint,
         custom_gradient,
@@ -51,6 +52,7 @@ _HOMES = {
     "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
+    "gjit.exporting": "export_onnx",
     "gjit.gradients": "checkpoint custom_gradient grad hessian jacobian jvp value_and_grad vjp",
     "gjit.ir": "Graph parse_graph",
     "gjit.ir.interpreter": "Interpreter",
@@ -98,6 +100,7 @@ __all__ = [
     "devices",
     "explain",
     "export",
+    "export_onnx",
     "fork",
     "grad",
     "hessian",

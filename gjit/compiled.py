@@ -70,6 +70,10 @@ class CompiledFunction(Generic[P, R]):
             return _from_main, (self.__qualname__ if is_found else "", *_packed(self))
         return self.__qualname__ if is_found else (_from_text, (str(self.graph), self.captures))
 
+    def __gjit_travel__(self) -> tuple[Any, ...]:
+        """As `__reduce__`, for processes that may not have the program."""
+        return _from_main, ("", *_packed(self))
+
     def __copy__(self) -> CompiledFunction[P, R]:
         return self
 

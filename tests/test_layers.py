@@ -21,7 +21,7 @@ LAYERS = (
     ("marks",),
     ("module", "report"),
     ("compiled",),
-    ("api", "saving"),
+    ("api", "exporting", "saving"),
     ("gradients",),
     ("optim",),
     ("testing",),

@@ -99,11 +99,9 @@ def test_a_traced_function():
 def test_a_module(make):
     module, plain = make(), Scaled()
     assert call_from_all_threads(module, plain) == set()
-    signatures = (
-        module.forward.__func__.statistics if hasattr(module.forward, "__func__") else module.forward.statistics
-    )
-    assert signatures.signatures == len(SIGNATURES)
-    assert signatures.captures == 1
+    forward = getattr(module.forward, "__func__", module.forward)
+    assert forward.statistics.signatures == len(SIGNATURES)
+    assert forward.statistics.captures == 1
 
 
 def test_a_function_that_is_met_when_the_program_runs():
