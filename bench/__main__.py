@@ -20,6 +20,7 @@ from bench import (
     loops,
     memory,
     ocean,
+    opening,
     rows,
     science,
 )
@@ -42,6 +43,7 @@ WORKLOADS = {
     "call_cost": call_cost,
     "capture_time": capture_time,
     "import_time": import_time,
+    "opening": opening,
     "examples": examples,
 }
 LONG = ("loop_nests", "examples")

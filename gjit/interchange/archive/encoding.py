@@ -19,7 +19,7 @@ import numpy as np
 from gjit.errors import ArchiveError
 from gjit.interchange.archive.arrays import Buffers, Record
 from gjit.interchange.archive.classes import class_record, state_of
-from gjit.interchange.archive.functions import MISSING, graph_and_captures
+from gjit.interchange.archive.functions import MISSING, graph_and_captures, without_folders
 from gjit.interchange.archive.graphs import graph_text, ops_of
 from gjit.interchange.archive.known import KnownObjects, described
 from gjit.interchange.archive.sources import Lines, excerpts, kept_name, renamed
@@ -127,7 +127,9 @@ class Encoder:
                 raise
             self._forget(*mark)
             number = len(self.records)
-            self.records.append({"kind": "missing", "name": where.rpartition(".")[2], "reason": str(error)})
+            self.records.append(
+                {"kind": "missing", "name": where.rpartition(".")[2], "reason": without_folders(str(error))}
+            )
             return number
 
     def _forget(self, count: int, buffers: dict[int, int], graphs: dict, sources: dict, ops: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,11 @@ def graph_and_captures(function: Any) -> tuple[Graph, Captures]:
 def _place(function: Any) -> str:
     code = getattr(function, "__code__", None)
     return f"\n{excerpt(Span(code.co_filename, code.co_firstlineno))}" if code is not None else ""
+
+
+def without_folders(message: str) -> str:
+    """A message that shows no path of the machine where it was written: of files, the names."""
+    return re.sub(r'File "[^"\n]*[/\\]([^"/\\\n]+)"', r'File "\1"', message)
 
 
 def missing(name: str, reason: str) -> Callable:
