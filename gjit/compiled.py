@@ -159,7 +159,7 @@ class CompiledFunction(Generic[P, R]):
         >>> import numpy as np
         >>> from gjit import script
         >>> script(lambda x: np.sqrt(x * x + 1.0)).compile(np.ones(1000)).signatures
-        ['x: array<float64, 1>']
+        ['float64[1]']
         """
         plan = self.plan_for(*arguments, **keywords)
         compile_regions(plan, self._compiled.bind(arguments, keywords))
