@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from gjit.exporting import export_onnx
+    from gjit.freezing import freeze
     from gjit.gradients import (
         checkpoint,
         custom_gradient,
@@ -52,6 +53,7 @@ _HOMES = {
     "gjit.compiled": "CompiledFunction bind",
     "gjit.errors": "ArchiveError CompileError DeviceError DeviceLostError GjitError InternalError TraceError "
     "UnsupportedError",
+    "gjit.freezing": "freeze",
     "gjit.exporting": "export_onnx",
     "gjit.gradients": "checkpoint custom_gradient grad hessian jacobian jvp value_and_grad vjp",
     "gjit.ir": "Graph parse_graph",
@@ -102,6 +104,7 @@ __all__ = [
     "export",
     "export_onnx",
     "fork",
+    "freeze",
     "grad",
     "hessian",
     "ignore",

@@ -22,6 +22,7 @@ LAYERS = (
     ("module", "report"),
     ("compiled",),
     ("api", "exporting", "saving"),
+    ("freezing",),
     ("gradients",),
     ("optim",),
     ("testing",),

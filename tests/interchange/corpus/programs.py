@@ -152,7 +152,7 @@ def from_json(value):
         return value
     if "values" in value:
         array = np.array(value["values"], value.get("array") or value["scalar"])
-        return array.reshape(value["shape"]) if "array" in value else array[()]
+        return array.reshape(value["shape"]).copy() if "array" in value else array[()]
     if "dict" in value:
         return {from_json(key): from_json(each) for key, each in value["dict"]}
     ((kind, parts),) = value.items()
