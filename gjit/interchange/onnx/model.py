@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from gjit.errors import UnsupportedError
-from gjit.interchange.onnx import rules_elementwise, rules_host, rules_reduce, rules_shape
+from gjit.interchange.onnx import (
+    rules_create,
+    rules_elementwise,
+    rules_host,
+    rules_linalg,
+    rules_reduce,
+    rules_shape,
+)
 from gjit.interchange.onnx.builder import Builder
 from gjit.interchange.onnx.joining import output_of
 from gjit.interchange.onnx.unused import without_unused
@@ -24,7 +31,7 @@ IR_VERSION = 8
 LARGEST = (1 << 31) - (1 << 20)
 """A model of more bytes keeps its arrays in a file beside it."""
 
-FAMILIES = (rules_elementwise, rules_reduce, rules_shape, rules_host)
+FAMILIES = (rules_elementwise, rules_reduce, rules_shape, rules_create, rules_linalg, rules_host)
 """The modules that hold the rules; importing them fills `RULES`."""
 
 

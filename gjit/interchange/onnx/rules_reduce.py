@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gjit.interchange.onnx.builder import Builder, working_dtype
+from gjit.interchange.onnx.composed import number
 from gjit.interchange.onnx.rules import RULES, axes_of, plain, result_of, rule
-from gjit.interchange.onnx.rules_elementwise import number
 from gjit.interchange.onnx.values import Tensor, Unwritable
 
 REDUCTIONS = {"sum": "ReduceSum", "prod": "ReduceProd", "max": "ReduceMax", "min": "ReduceMin"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gjit.interchange.onnx.builder import Builder, working_dtype
+from gjit.interchange.onnx.builder import Builder
 from gjit.interchange.onnx.rules import RULES, axes_of, plain, result_of, rule
 from gjit.interchange.onnx.values import Tensor, Unwritable
 
@@ -30,7 +30,7 @@ def _one_shape(shape: tuple, given: Any) -> Any:
     return shape[0] if len(shape) == 1 else shape
 
 
-def _c_order(order: Any) -> None:
+def c_order(order: Any) -> None:
     if order not in ("C", "K", "A"):
         raise Unwritable(f"the order {order!r} has no form in a model, whose arrays have the order C")
 
@@ -43,7 +43,7 @@ def reshape(builder: Builder, a: Any, shape: Any = None, order: Any = "C", **key
 
 @view("ndarray.reshape")
 def reshape_method(builder: Builder, a: Any, *shape: Any, order: Any = "C", copy: Any = None) -> Tensor:
-    _c_order(order)
+    c_order(order)
     extents = sizes(_one_shape(shape, None))
     tensor = builder.tensor(a)
     name = builder.emit("Reshape", tensor, builder.integers(extents), allowzero=int(-1 not in extents))
@@ -217,196 +217,3 @@ def take(builder: Builder, a: Any, indices: Any, axis: Any = None) -> Tensor:
     return builder.made(
         name, result_of(np.take, tensor, 0 if chosen.rank == 0 else np.zeros((1,) * chosen.rank, int), number)
     )
-
-
-@rule("numpy.matmul", "operator.matmul")
-def matmul(builder: Builder, a: Any, b: Any) -> Tensor:
-    return _product(builder, "MatMul", np.matmul, a, b)
-
-
-@rule("numpy.dot", "ndarray.dot")
-def dot(builder: Builder, a: Any, b: Any) -> Tensor:
-    one, other = builder.tensor(a), builder.tensor(b)
-    if one.rank == 0 or other.rank == 0:
-        return RULES["numpy.multiply"](builder, a, b)
-    if one.rank > 2 or other.rank > 2:
-        raise Unwritable("numpy.dot of more than two axes has no form in a model: write matmul")
-    return _product(builder, "MatMul", np.dot, a, b)
-
-
-def _product(builder: Builder, op: str, function: Callable, a: Any, b: Any, **attributes: Any) -> Tensor:
-    like = result_of(function, a, b)
-    work = working_dtype(np.asarray(like).dtype)
-    names = [builder.cast_name(builder.cast(each, like.dtype), like.dtype, work) for each in (a, b)]
-    if np.asarray(like).dtype.char == "?":
-        raise Unwritable("a product of matrices of truth values has no form in a model")
-    return builder.made(builder.cast_name(builder.emit(op, *names, **attributes), work, like.dtype), like)
-
-
-@rule("numpy.inner")
-def inner(builder: Builder, a: Any, b: Any) -> Tensor:
-    other = builder.tensor(b)
-    return dot(builder, a, b if other.rank < 2 else transpose(builder, b))
-
-
-@rule("numpy.outer")
-def outer(builder: Builder, a: Any, b: Any) -> Tensor:
-    column = expand_dims(builder, ravel(builder, a), 1)
-    return RULES["numpy.multiply"](builder, column, ravel(builder, b))
-
-
-@rule("numpy.vecdot")
-def vecdot(builder: Builder, a: Any, b: Any) -> Tensor:
-    return RULES["numpy.sum"](builder, RULES["numpy.multiply"](builder, a, b), -1, result_of(np.vecdot, a, b).dtype)
-
-
-@rule("numpy.einsum")
-def einsum(builder: Builder, subscripts: Any, *operands: Any) -> Tensor:
-    like = result_of(lambda *arrays: np.einsum(subscripts, *arrays), *operands)
-    work = working_dtype(like.dtype)
-    names = [builder.cast_name(builder.cast(each, like.dtype), like.dtype, work) for each in operands]
-    found = builder.emit("Einsum", *names, equation=subscripts)
-    return builder.made(builder.cast_name(found, work, like.dtype), like)
-
-
-def _triangle(upper: bool) -> Callable[..., Tensor]:
-    def write(builder: Builder, m: Any, k: Any = 0) -> Tensor:
-        tensor = builder.tensor(m)
-        work = np.dtype("i4") if tensor.dtype.char == "?" else working_dtype(tensor.dtype)
-        name = builder.cast_name(builder.cast(tensor, tensor.dtype), tensor.dtype, work)
-        found = builder.emit("Trilu", name, builder.integer(k), upper=int(upper))
-        return builder.array(builder.cast_name(found, work, tensor.dtype), tensor.dtype, tensor.rank)
-
-    return write
-
-
-RULES["numpy.triu"], RULES["numpy.tril"] = _triangle(True), _triangle(False)
-
-
-def filled(builder: Builder, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
-    """An array of one value; `shape` is a list of numbers and tensors, or the name of a shape."""
-    rank = len(shape) if isinstance(shape, list) else 0
-    builder.type_number(dtype)
-    name = builder.emit("Expand", builder.cast(value, dtype), builder.integers(shape))
-    return builder.array(name, dtype, rank)
-
-
-def _full(value: Any) -> Callable[..., Tensor]:
-    def write(builder: Builder, shape: Any, dtype: Any = float, order: Any = "C") -> Tensor:
-        _c_order(order)
-        return filled(builder, sizes(shape), value, np.dtype(dtype or float))
-
-    return write
-
-
-for _name, _value in {"zeros": 0, "ones": 1, "empty": 0}.items():
-    RULES[f"numpy.{_name}"] = _full(_value)
-
-
-@rule("numpy.full")
-def full(builder: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> Tensor:
-    _c_order(order)
-    kind = result_of(np.full, 1, fill_value, dtype).dtype
-    return filled(builder, sizes(shape), fill_value, kind)
-
-
-def _like(value: Any) -> Callable[..., Tensor]:
-    def write(builder: Builder, a: Any, dtype: Any = None, order: Any = "K", *, shape: Any = None) -> Tensor:
-        _c_order(order)
-        tensor = builder.tensor(a)
-        kind = tensor.dtype if dtype is None else np.dtype(dtype)
-        if shape is not None:
-            return filled(builder, sizes(shape), value, kind)
-        name = builder.emit("Expand", builder.cast(value, kind), builder.shape(tensor))
-        return builder.array(name, kind, tensor.rank)
-
-    return write
-
-
-for _name, _value in {"zeros": 0, "ones": 1, "empty": 0}.items():
-    RULES[f"numpy.{_name}_like"] = _like(_value)
-
-
-@rule("numpy.full_like")
-def full_like(builder: Builder, a: Any, fill_value: Any, dtype: Any = None, order: Any = "K") -> Tensor:
-    return _like(fill_value)(builder, a, dtype, order)
-
-
-@rule("numpy.arange")
-def arange(builder: Builder, start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
-    if stop is None:
-        start, stop = 0, start
-    kind = result_of(lambda *ends: np.arange(*ends, dtype=dtype), start, stop, step).dtype
-    work = working_dtype(kind)
-    if kind.kind == "f":
-        raise Unwritable("numpy.arange of floats rounds as no runtime does: write numpy.arange(n) * step")
-    name = builder.emit("Range", *(builder.cast(each, work) for each in (start, stop, step)))
-    return builder.array(builder.cast_name(name, work, kind), kind, 1)
-
-
-@rule("numpy.eye", "numpy.identity")
-def eye(builder: Builder, n: Any, m: Any = None, k: Any = 0, dtype: Any = float) -> Tensor:
-    rows = builder.array(builder.emit("Range", *map(builder.integer, (0, n, 1))), np.int64, 1)
-    columns = builder.array(builder.emit("Range", *map(builder.integer, (0, n if m is None else m, 1))), np.int64, 1)
-    moved = RULES["numpy.add"](builder, expand_dims(builder, rows, 1), k)
-    same = RULES["numpy.equal"](builder, moved, columns)
-    return RULES["numpy.astype"](builder, same, np.dtype(dtype or float))
-
-
-@view("numpy.ascontiguousarray")
-def ascontiguousarray(builder: Builder, a: Any, dtype: Any = None) -> Tensor:
-    return RULES["numpy.atleast_1d"](builder, array(builder, a, dtype))
-
-
-@view("numpy.asarray", "numpy.asanyarray")
-def asarray(builder: Builder, a: Any, dtype: Any = None) -> Tensor:
-    return array(builder, a, dtype)
-
-
-@rule("numpy.array")
-def array(builder: Builder, a: Any, dtype: Any = None, *, copy: Any = True, ndmin: Any = 0) -> Tensor:
-    if isinstance(a, tuple | list):
-        return _nested(builder, a, dtype)
-    tensor = builder.tensor(a)
-    kind = tensor.dtype if dtype is None else np.dtype(dtype)
-    if ndmin > tensor.rank:
-        raise Unwritable("ndmin has no form in a model: write numpy.expand_dims")
-    return builder.array(builder.cast(tensor, kind), kind, tensor.rank)
-
-
-def _nested(builder: Builder, parts: Any, dtype: Any) -> Tensor:
-    like = result_of(lambda values: np.array(values, dtype), list(parts))
-    rows = [builder.tensor(array(builder, part, like.dtype)) for part in parts]
-    rows = [expand_dims(builder, builder.array(builder.cast(row, like.dtype), like.dtype, row.rank), 0) for row in rows]
-    return joined(builder, rows, 0)
-
-
-@rule("numpy.copy", "ndarray.copy")
-def copy_of(builder: Builder, a: Any, order: Any = "K") -> Tensor:
-    tensor = builder.tensor(a)
-    return builder.array(builder.name_of(tensor), tensor.dtype, tensor.rank)
-
-
-@rule("numpy.sort")
-def sort(builder: Builder, a: Any, axis: Any = -1) -> Tensor:
-    return _sorted(builder, a, axis, 0)
-
-
-@rule("numpy.argsort")
-def argsort(builder: Builder, a: Any, axis: Any = -1, *, kind: Any = None, stable: Any = None) -> Tensor:
-    if kind != "stable" and not stable:
-        raise Unwritable("numpy.argsort leaves the order of equal elements open; a model needs kind='stable'")
-    return _sorted(builder, a, axis, 1)
-
-
-def _sorted(builder: Builder, a: Any, axis: Any, which: int) -> Tensor:
-    tensor = builder.tensor(a)
-    if tensor.dtype.kind == "f":
-        raise Unwritable("runtimes order NaN as they like: sorting is written for integers")
-    work = working_dtype(tensor.dtype)
-    (number,) = axes_of(axis, tensor.rank)
-    name = builder.cast_name(builder.cast(tensor, tensor.dtype), tensor.dtype, work)
-    size = builder.emit("Gather", builder.shape(tensor), builder.constant(np.array([number], np.int64)))
-    found = builder.emit("TopK", name, size, axis=number, largest=0, sorted=1, outputs=2)[which]
-    came, goes = (np.int64, np.int64) if which else (work, tensor.dtype)
-    return builder.array(builder.cast_name(found, came, goes), goes, tensor.rank)
