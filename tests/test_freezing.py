@@ -62,6 +62,7 @@ def test_what_depends_on_parameters_alone_is_computed_once_and_the_rest_is_gone(
     assert not any("training" in str(graph) for graph in frozen.graph.functions.values())
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_later_changes_of_the_module_do_not_reach_it():
     module = Layer(1.0)
     expected = module(X)

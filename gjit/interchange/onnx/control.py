@@ -15,7 +15,8 @@ from gjit.interchange.onnx.branches import branches
 from gjit.interchange.onnx.joining import MISSING
 from gjit.interchange.onnx.loops import Loop
 from gjit.interchange.onnx.rules import RULES
-from gjit.interchange.onnx.values import Tensor, Unwritable
+from gjit.interchange.onnx.structures import sequence_of
+from gjit.interchange.onnx.values import Sequence, Tensor, Unwritable
 from gjit.ir.graph import Block, Graph, Node
 
 UNROLLED_TURNS = 8
@@ -32,7 +33,7 @@ def decided(walk: Any, value: Any) -> Any:
     """A truth value: a bool where it is known, else a tensor."""
     if isinstance(value, Tensor):
         return bool(value.constant) if value.constant is not None else RULES["builtin.bool"](walk.builder, value)
-    if isinstance(value, calls.Sequence):
+    if isinstance(value, Sequence):
         raise Unwritable("whether a sequence is empty has no form in a model")
     return bool(value)
 
@@ -93,7 +94,7 @@ def run_for(walk: Any, graph: Graph, node: Node, values: dict, ways: Any, then: 
     initial = [walk.value(each, values) for each in node.inputs[1:]]
     body, otherwise = node.blocks
     known = isinstance(iterable, range) and len(iterable) <= UNROLLED_TURNS
-    sequence = None if known else calls.sequence_of(walk, iterable)
+    sequence = None if known else sequence_of(walk, iterable)
     if sequence is None:
         return _unrolled(walk, graph, node, calls.known_items(walk, iterable), initial, values, ways, then)
 

@@ -11,12 +11,14 @@ from gjit.errors import UnsupportedError
 from gjit.interchange.onnx import calls, control, indexing
 from gjit.interchange.onnx.boxes import Boxes
 from gjit.interchange.onnx.builder import Builder
+from gjit.interchange.onnx.operations import constants_of, is_foldable, pure, target_of
 from gjit.interchange.onnx.rules import RULES
 from gjit.interchange.onnx.rules_shape import VIEWS
+from gjit.interchange.onnx.structures import BUILTINS
 from gjit.interchange.onnx.values import Cell, Tensor, Unwritable, holds_tensor
 from gjit.ir.evaluation import EVALUATED, arguments_of, captured, make_dict
 from gjit.ir.graph import Block, Constant, Graph, Node, Parameter, Value
-from gjit.ops.row import Kind, table
+from gjit.ops.row import table
 from gjit.runtime.compiled import Compiled
 
 Values = dict[Value, Any]
@@ -151,17 +153,17 @@ class Walk:
         """The result of an op of the table, or of one that Python evaluates."""
         if op == "library" and node is not None:
             op = str(node.attributes["function"])
-        if op in calls.BUILTINS:
-            found = calls.BUILTINS[op](self, positional, keywords)
+        if op in BUILTINS:
+            found = BUILTINS[op](self, positional, keywords)
             if found is not NotImplemented:
                 return found
-        inplace = _target_of(op, positional, keywords)
+        inplace = target_of(op, positional, keywords)
         if inplace is not None:
             return self.in_place(op, inplace, positional, keywords)
         if not holds_tensor((positional, list(keywords.values()))):
             return self.known(op, positional, keywords)
-        if _is_foldable(op, positional, keywords):
-            folded = self.known(op, *_constants_of(positional, keywords))
+        if is_foldable(op, positional, keywords):
+            folded = self.known(op, *constants_of(positional, keywords))
             return self.builder.tensor(folded) if isinstance(folded, np.ndarray) else folded
         rule = RULES.get(op)
         if rule is None:
@@ -182,7 +184,7 @@ class Walk:
     def in_place(self, op: str, target: Tensor, positional: list[Any], keywords: dict[str, Any]) -> Tensor:
         """`out=`, and augmented assignment to an array: the result is the array, with other elements."""
         given = {name: value for name, value in keywords.items() if name != "out"}
-        made = self.builder.tensor(self.operation(_pure(op), positional, given))
+        made = self.builder.tensor(self.operation(pure(op), positional, given))
         if made.rank > target.rank or not np.can_cast(made.dtype, target.dtype, "same_kind"):
             raise Unwritable(f"{made.dtype} with {made.rank} axes cannot be written into {target.dtype}")
         name = self.builder.cast(made, target.dtype)
@@ -238,51 +240,6 @@ class _at:  # noqa: N801 - reads as a phrase
         if isinstance(error, Exception):
             text = str(error) if isinstance(error, Unwritable) else f"{type(error).__name__}: {error}"
             raise UnsupportedError(f"this has no form in ONNX: {text}", self.node.span) from error
-
-
-def _target_of(op: str, positional: list[Any], keywords: dict[str, Any]) -> Tensor | None:
-    out = keywords.get("out")
-    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if isinstance(out, Tensor):
-        return out
-    is_augmented = op.startswith("operator.i") and op not in (
-        "operator.is",
-        "operator.is_not",
-        "operator.in",
-        "operator.invert",
-    )
-    first = positional[0] if positional else None
-    return first if is_augmented and isinstance(first, Tensor) and first.is_array else None
-
-
-FOLDABLE = frozenset({Kind.OPERATOR, Kind.ELEMENTWISE, Kind.REDUCTION, Kind.LINALG})
-"""Ops whose results are new arrays."""
-
-
-def _is_foldable(op: str, positional: list[Any], keywords: dict[str, Any]) -> bool:
-    """Whether NumPy itself can compute the result now."""
-    row = table.get(op)
-    if row is None or row.kind not in FOLDABLE or row.function is None:
-        return False
-    values = [*positional, *keywords.values()]
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    rest = [value for value in values if not isinstance(value, Tensor)]
-    return all(tensor.constant is not None for tensor in tensors) and not holds_tensor(rest)
-
-
-def _constants_of(positional: list[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    return list(map(_constant_of, positional)), {name: _constant_of(value) for name, value in keywords.items()}
-
-
-def _constant_of(value: Any) -> Any:
-    if not isinstance(value, Tensor) or value.is_array:
-        return value.constant if isinstance(value, Tensor) else value
-    return value.constant.item() if value.kind == "python" else value.constant[()]
-
-
-def _pure(op: str) -> str:
-    name = op.removeprefix("operator.i")
-    return f"operator.{name}" if op.startswith("operator.i") and op != "operator.invert" else op
 
 
 ACTS = frozenset({"builtin.print", "builtin.input", "builtin.open", "builtin.setattr", "builtin.delattr"})
