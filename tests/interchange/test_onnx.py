@@ -264,6 +264,23 @@ def changes_dtype(x, n):
     return x * k
 
 
+def unbound(x, t):
+    for i in range(len(x)):
+        if x[i] == t:
+            break
+    else:
+        return -1
+    return i
+
+
+def swaps(x, n):
+    u, v = x.copy(), np.zeros_like(x)
+    for _ in range(n):
+        v[1:] = u[:-1] + 1
+        u, v = v, u
+    return u
+
+
 def grows(x, n):
     out = []
     for _ in range(n):
@@ -284,6 +301,8 @@ REFUSED = [
     (writes_held, "belongs to the program", np.ones(2)),
     (stale_view, "view", np.ones(3)),
     (changes_dtype, "int8", (np.ones(3), 3)),
+    (unbound, "'i' has no value before the loop", (np.ones(3), 3.0)),
+    (swaps, "a loop carries", (np.ones(3), 3)),
     (grows, "container", (np.ones(3), 30)),
     (lambda x: np.zeros(3)[x > 1] if x.sum() > 0 else x.reshape(1, -1), "axes", np.ones(3)),
     (lambda x: f"{x}", "text", np.ones(3)),

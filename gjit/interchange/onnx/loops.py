@@ -15,7 +15,7 @@ import numpy as np
 from gjit.interchange.onnx.boxes import Box, State
 from gjit.interchange.onnx.branches import left, value_of
 from gjit.interchange.onnx.joining import MISSING, flat, joined_type, output_of, rebuilt
-from gjit.interchange.onnx.values import Tensor, Unwritable
+from gjit.interchange.onnx.values import Cell, Tensor, Unwritable
 
 Turn = Callable[[Tensor, list[Any]], tuple]
 ATTEMPTS = 12
@@ -94,6 +94,9 @@ class Loop:
     def _finds_boxes(self) -> bool:
         """Whether the body writes boxes that were not known to be carried."""
         new = [box for box in self.after if box not in self.boxes]
+        for box in new:
+            if isinstance(box, Cell) and not box.is_bound:
+                raise Unwritable(f"the variable {box.name!r} has no value before the loop: give it one")
         self.boxes += new
         return bool(new)
 
