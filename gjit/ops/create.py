@@ -31,7 +31,9 @@ _row("identity", probed(np.identity, sizes="n"))
 _row("tri", probed(np.tri, sizes="N M k"))
 _row("tril", probed(np.tril, "m", "k"))
 _row("triu", probed(np.triu, "m", "k"))
-_row("diag", probed(np.diag, "v", "k"), views=(0,))
+_row(
+    "diag", probed(np.diag, "v", "k"), views=(0,), is_view=lambda node: getattr(node.inputs[0].type, "rank", None) != 1
+)
 _row("diagflat", probed(np.diagflat, "v", "k"))
 _row("vander", probed(np.vander, "x", "N"))
 _row("indices", probed(np.indices, sizes="dimensions"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gjit.errors import UnsupportedError
 from gjit.ops.gradient_containers import held_shadows
 from gjit.ops.gradient_rows import FRESH, add_row, take_chosen, zeros
 from gjit.ops.row import Effect
@@ -45,11 +46,16 @@ def set_item(owner: Any, shadow: Any, index: Any, value: Any, part: Any) -> None
         shadow[index] = part
 
 
+_VIEWS = frozenset({"T", "mT", "real", "imag"})
+
+
 def attribute(owner: Any, shadow: Any, name: str, result: Any) -> Any:
     """The shadow of an attribute: of an array a view of its shadow, of an object what its shadow has."""
     if shadow is None:
         return None
     if isinstance(owner, np.ndarray):
+        if name not in _VIEWS and (isinstance(result, np.ndarray | np.flatiter) or name == "data"):
+            raise UnsupportedError(f"a gradient cannot pass through the attribute `{name}` of an array")
         return getattr(shadow, name) if isinstance(result, np.ndarray) else None
     if isinstance(result, types.MethodType) and result.__self__ is owner:
         return shadow  # a method has the object that it is bound to

@@ -88,7 +88,10 @@ def take(shadow: Any) -> Any:
 
 def accumulate_copied(shadow: Any, cotangent: Any, result: Any) -> None:
     """Add to the shadow of an operand, unless that of the result is a view of it."""
-    if shadow is not None and not _shares(shadow, result):
+    if isinstance(shadow, list | tuple):
+        for each, part in paired(shadow, cotangent) if cotangent is not None else ():
+            accumulate_copied(each, part, result)
+    elif shadow is not None and not _shares(shadow, result):
         accumulate(shadow, cotangent)
 
 
@@ -197,6 +200,9 @@ def _diagonal(letters: str, shape: tuple[int, ...]) -> np.ndarray | None:
 
 def unfit_copied(cotangent: Any, like: Any, shadow: Any, result: Any) -> Any:
     """The adjoint of `accumulate_copied`: nothing where it did nothing."""
+    if isinstance(shadow, list | tuple) and cotangent is not None:
+        groups = zip(cotangent, like, shadow, strict=True)
+        return [unfit_copied(part, each, inner, result) for part, each, inner in groups]
     nothing = shadow is None or cotangent is None or _shares(shadow, result)
     return np.zeros_like(like) if nothing else unfit(cotangent, like)
 

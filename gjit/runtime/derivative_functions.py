@@ -12,6 +12,7 @@ from gjit.capture.program import Program
 from gjit.errors import UnsupportedError
 from gjit.ir.clone import clone_graph
 from gjit.ir.graph import Graph, Parameter, ParameterKind
+from gjit.ops.gradient_containers import contents
 from gjit.ops.gradient_rows import accumulate, saved, zeros
 from gjit.runtime.compiled import Compiled, Loads
 from gjit.runtime.derivative_graphs import ENTRIES, Request
@@ -182,10 +183,12 @@ class Differentiated:
         self, callee: Any, shadow: Any, arguments: tuple, shadows: tuple, named: Any = None, parts: Any = None
     ) -> tuple:
         """A function without a graph: called as it is, where no gradient would have to pass."""
+        values = (getattr(callee, "__self__", None), *arguments, *(named or {}).values())
+        before = contents(values)
         result = self._dynamic.scripted(callee)(*arguments, **(named or {}))
         found = zeros(result)
         given = [shadow, *shadows, *(parts or {}).values()]
-        if found is not None and any(each is not None for each in given):
+        if (found is not None and any(each is not None for each in given)) or contents(values) != before:
             name = getattr(callee, "__qualname__", type(callee).__qualname__)
             raise UnsupportedError(f"a gradient cannot pass through a call of {name!r}, which has no graph")
         return result, found, _nothing

@@ -22,10 +22,14 @@ from gjit.passes.gradient.augment import Derived
 from gjit.passes.gradient.derive import augmented, derive, whole_gradient
 from gjit.passes.gradient.kinds import is_inert
 from gjit.passes.gradient.normalise import normalise
+from gjit.passes.gradient.rereading import reread
 from gjit.passes.gradient.rules import Rules, flatten
+from gjit.passes.methods import method_row
 
 Typed = Callable[[Graph, tuple[Type, ...]], Graph]
 _WRITING_METHODS = frozenset({"fill", "sort", "put", "partition", "resize", "setfield", "byteswap"})
+
+_READING_METHODS = frozenset({"append", "items", "keys", "values"})
 
 
 class Derivatives:
@@ -70,7 +74,7 @@ class Derivatives:
             typed.functions, typed.name = self._captured, function
             normalise(typed)
             active = [index in attributes["arguments"] for index in range(count)]
-            analysis = Analysis(typed, active, self.writes)
+            analysis = self._analysis(typed, active, exposed=False)
             self._captured[name] = whole_gradient(typed, name, self, analysis, attributes)
         return self._whole[key]
 
@@ -87,10 +91,15 @@ class Derivatives:
             typed = self._typed(self._captured[name], types_)
             typed.functions, typed.name = self._captured, name
             normalise(typed)
-            analysis = Analysis(typed, list(active), self.writes, exposed=exposed)
+            analysis = self._analysis(typed, list(active), exposed=exposed)
             graphs = derive(typed, list(active), self, analysis, names, is_entry=is_entry)
             self._captured.update(zip(names, graphs, strict=True))
         return self._derived[key]
+
+    def _analysis(self, typed: Graph, active: list[bool], *, exposed: bool) -> Analysis:
+        """The analysis of a typed graph, whose read-only views of written memory stand where they are read."""
+        analysis = Analysis(typed, active, self.writes, exposed=exposed)
+        return Analysis(typed, active, self.writes, exposed=exposed) if reread(typed, analysis) else analysis
 
     def default(self, name: str, parameter: str) -> object:
         """The default of a parameter, where it is a number or the like; NOT_CONSTANT otherwise."""
@@ -110,8 +119,8 @@ class Derivatives:
             return self.writes(str(node.attributes["function"]))
         if node.op == "call":
             lookup = node.inputs[0].producer
-            is_method = isinstance(lookup, Node) and lookup.op == "getattr"
-            return not is_method or lookup.attributes["name"] in _WRITING_METHODS
+            name = lookup.attributes["name"] if isinstance(lookup, Node) and lookup.op == "getattr" else ""
+            return name not in _READING_METHODS and (name in _WRITING_METHODS or method_row(str(name)) is None)
         row = table.get(node.op)
         return "out=" in node.labels or (row is not None and bool(row.writes))
 

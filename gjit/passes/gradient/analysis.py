@@ -149,7 +149,7 @@ class Analysis:
             self._write(node.inputs[0], node)
 
     def _simple(self, node: Node) -> None:
-        if node.op in _SILENT or (node.op == "library" and node.attributes["function"] in _SILENT_LIBRARY):
+        if is_silent(node):
             return
         if node.op in OWN_OPS:
             self._own(node, OWN_OPS[node.op])
@@ -170,8 +170,6 @@ class Analysis:
             self._call(node, self._callee_writes(str(node.attributes["function"])))
         elif node.op == "call":
             self._call(node, not _is_method_of_container(node))
-        elif node.op == "getattr" and node.attributes["name"] in ("shape", "ndim", "dtype", "size", "itemsize"):
-            return
         else:
             row = table.get(node.op)
             is_own = node.op.startswith("gradient.")
@@ -297,6 +295,13 @@ _WALKS = {
     "and": Analysis._shortcut,
     "or": Analysis._shortcut,
 }
+
+
+def is_silent(node: Node) -> bool:
+    """Whether a node tells nothing of the data of its operands."""
+    if node.op == "getattr":
+        return node.attributes["name"] in ("shape", "ndim", "dtype", "size", "itemsize")
+    return node.op in _SILENT or (node.op == "library" and node.attributes["function"] in _SILENT_LIBRARY)
 
 
 def carried_parameters(loop: Node, block: Block) -> list[Value]:

@@ -109,7 +109,12 @@ class Augmentation:
 
     def is_mirrored(self, node: Node) -> bool:
         """Whether the result of a numeric node is a view of memory that may be written: its shadow is one too."""
-        if node.op in _READ_ONLY or self.analysis.written_by(node.result) is None or any(map(is_memory, written(node))):
+        if (
+            node.op in READ_ONLY
+            or node.op == "gradient.unfit"
+            or self.analysis.written_by(node.result) is None
+            or any(map(is_memory, written(node)))
+        ):
             return False
         return any(map(is_memory, viewed(node)))
 
@@ -134,8 +139,8 @@ class Augmentation:
         return all(places.get(user) == segment and _reads_data(user, value) for user in users)
 
 
-_READ_ONLY = frozenset(
-    {"numpy.broadcast_to", "numpy.broadcast_arrays", "numpy.diagonal", "numpy.diag", "gradient.unfit"}
+READ_ONLY = frozenset(
+    {"numpy.broadcast_to", "numpy.broadcast_arrays", "numpy.diagonal", "ndarray.diagonal", "numpy.diag"}
 )
 """Views that nothing is written through; several of their elements may be one."""
 

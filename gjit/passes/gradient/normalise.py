@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Block, Constant, Graph, Node, Value
 from gjit.ir.types import INT, UNKNOWN, ArrayType, DictType, ListType, ScalarType, TupleType
@@ -94,6 +96,13 @@ def _sort(graph: Graph, node: Node) -> None:
     _store_all(graph, node, value)
 
 
+def _partition(graph: Graph, node: Node) -> None:
+    """`x.partition(k)` is `x[...] = numpy.partition(x, k)`."""
+    value = _before(graph, node).add("numpy.partition", node.inputs, labels=node.labels)
+    value.type = node.inputs[0].type
+    _store_all(graph, node, value)
+
+
 def _for(graph: Graph, node: Node) -> None:
     """A loop over the items of an array is a loop over their numbers."""
     array = node.inputs[0]
@@ -181,6 +190,10 @@ def _call(graph: Graph, node: Node) -> None:
     lookup = node.inputs[0].producer
     if not isinstance(lookup, Node) or lookup.op != "getattr":
         return
+    if _is_constant(lookup.inputs[0], np.add) and lookup.attributes["name"] == "at" and len(node.inputs) == 4:
+        node.op = "gradient.scatter"  # `numpy.add.at(target, index, value)`
+        node.set_inputs(node.inputs[1:])
+        return
     if lookup.inputs[0].type != UNKNOWN and not isinstance(lookup.inputs[0].type, ScalarType):
         return
     row = method_row(str(lookup.attributes["name"]))
@@ -194,6 +207,10 @@ def _call(graph: Graph, node: Node) -> None:
     rule = _RULES.get(node.op)
     if rule is not None:
         rule(graph, node)
+
+
+def _is_constant(value: Value, wanted: object) -> bool:
+    return isinstance(value, Constant) and value.value is wanted
 
 
 def is_module(value: Value) -> bool:
@@ -211,5 +228,6 @@ _RULES = {
     "numpy.copyto": _copyto,
     "numpy.putmask": _putmask,
     "ndarray.sort": _sort,
+    "ndarray.partition": _partition,
     "for": _for,
 }

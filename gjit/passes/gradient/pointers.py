@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gjit.errors import UnsupportedError
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.types import CELL, DictType, ListType, SetType, TupleType
+from gjit.ir.types import CELL, ArrayType, DictType, ListType, SetType, TupleType
 from gjit.ops.rules_index import item_is_view
 from gjit.passes.gradient.augment import Augmentation
 from gjit.passes.gradient.calls import part_of
@@ -85,6 +85,13 @@ def _getattr(state: Augmentation, node: Node) -> None:
     if not state.is_active(node.result) or not node.result.uses:
         return
     (owner,) = node.inputs
+    if isinstance(owner.type, ArrayType):
+        name = node.attributes["name"]
+        raise UnsupportedError(
+            f"a gradient cannot pass through the attribute `{name}` of an array",
+            node.span,
+            hint="x.reshape(-1)" if name == "flat" else "",
+        )
     if isinstance(owner.type, ListType | DictType | SetType | TupleType):
         state.shadows[node.result] = state.builder.add("getattr", [state.shadow(owner)], **node.attributes)
         return

@@ -136,18 +136,23 @@ class Reverse:
         targets = [value for value in written(node) if is_memory(value)]
         if not self.state.is_active(node.result) and not targets:
             return
+        if targets and operands and not self.has_shadow(node.result):
+            self._refuse(node, gradient)  # what it writes would be missed
         cotangent = self.cotangent(node.result)
         if cotangent is None:
             return
         if gradient is None or gradient.standing is Standing.REFUSED:
             if operands:
-                reason = f": {gradient.reason}" if gradient is not None and gradient.reason else ""
-                raise UnsupportedError(f"`{node.op}` has no gradient{reason}", node.span)
+                self._refuse(node, gradient)
             return
         if targets:
             cotangent = self._taken(cotangent, node.result)
         if gradient.standing is Standing.RULES and operands:
             self._apply(node, gradient, cotangent)
+
+    def _refuse(self, node: Node, gradient: Gradient | None) -> None:
+        reason = f": {gradient.reason}" if gradient is not None and gradient.reason else ""
+        raise UnsupportedError(f"`{node.op}` has no gradient{reason}", node.span)
 
     def _taken(self, shadow: Value, value: Value) -> Value:
         """The cotangent of what was written, which before that write was something else."""
@@ -175,6 +180,10 @@ class Reverse:
             if self.state.is_active(value):
                 place = Constant(slice(index, None) if label == "*" else index)
                 part = self.builder.add("getitem", [parts, place])
+                if self.state.is_mirrored(node):
+                    inputs = [self.shadow(value), part, self.shadow(node.result)]
+                    self.builder.add("gradient.accumulate_copied", inputs)
+                    continue
                 if gradient.broadcasts or (is_real(value.type) and not is_real(node.result.type)):
                     part = self.fitted(part, value, node.result.type)
                 self.add(value, part)
