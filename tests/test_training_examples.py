@@ -13,7 +13,7 @@ def test_digits_are_learned():
     x, labels = train_digits.digits()
     for loss, is_network in ((train_digits.regression_loss, False), (train_digits.network_loss, True)):
         parameters = train_digits.initial(is_network, np.random.default_rng(1), width=16)
-        losses = train_digits.train(loss, parameters, x[:512], labels[:512], epochs=4)
+        losses = train_digits.train(loss, parameters, x[:512], labels[:512], epochs=8)
         assert losses[-1] < 0.5 * losses[0]
 
 
