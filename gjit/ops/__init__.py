@@ -7,6 +7,7 @@ from gjit.ops import (  # noqa: F401  (each family fills the table)
     create,
     elementwise,
     gradient_items,
+    gradient_outside,
     gradient_rows,
     gradients_elementwise,
     gradients_fft,

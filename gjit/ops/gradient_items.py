@@ -13,6 +13,7 @@ import numpy as np
 
 from gjit.errors import UnsupportedError
 from gjit.ops.gradient_containers import held_shadows
+from gjit.ops.gradient_outside import has_parts, refuse_store
 from gjit.ops.gradient_rows import FRESH, add_row, take_chosen, zeros
 from gjit.ops.row import Effect
 
@@ -42,8 +43,12 @@ def item_reverse(owner: Any, shadow: Any, index: Any, result: Any) -> None:
 
 def set_item(owner: Any, shadow: Any, index: Any, value: Any, part: Any) -> None:
     """`owner[index] = value` in a container: its shadow gets that of the value. Arrays are for `take_item`."""
-    if shadow is not None and not isinstance(owner, np.ndarray):
+    if isinstance(owner, np.ndarray):
+        return
+    if shadow is not None:
         shadow[index] = part
+    elif has_parts(part):
+        refuse_store()
 
 
 _VIEWS = frozenset({"T", "mT", "real", "imag"})
@@ -70,6 +75,8 @@ def set_attribute(shadow: Any, name: str, part: Any) -> None:
     """`owner.name = value`: the shadow of the object gets that of the value."""
     if shadow is not None:
         setattr(shadow, name, part)
+    elif has_parts(part):
+        refuse_store()
 
 
 def parts(value: Any, shadow: Any) -> Any:

@@ -276,7 +276,7 @@ def stacked(rows: list, value: Any, like: Any) -> Any:
     return stacked_container(rows, value, like, stacked)
 
 
-def leaf(value: Any) -> Any:
+def leaf_shadow(value: Any) -> Any:
     """The shadow of an argument.
 
     Raises:
@@ -337,7 +337,8 @@ def saved(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _shadow_types(node: Node) -> list[Type]:
+def shadow_types(node: Node) -> list[Type]:
+    """The type of the shadow of the first operand of a node."""
     type_ = node.inputs[0].type
     if isinstance(type_, ArrayType) and type_.dtype is not None and type_.dtype.kind in "fc":
         return [type_]
@@ -381,7 +382,7 @@ def add_row(function, types=None, effects=OPAQUE, **rest) -> None:
     table.add(Op(name=name, kind=Kind.LIBRARY, function=function, types=types, effects=effects, **rest))
 
 
-add_row(zeros, _shadow_types, FRESH)
+add_row(zeros, shadow_types, FRESH)
 add_row(fit, _fit_types, FRESH, views=(0,))
 add_row(unfit, _unfit_types, FRESH, views=(0,))
 add_row(accumulate, effects=FRESH | Effect.WRITES, writes=(0,))
@@ -401,7 +402,6 @@ add_row(null, _finished_types, FRESH)
 add_row(count, lambda node: [INT], FRESH)
 add_row(unit, _finished_types, FRESH)
 add_row(stacked, effects=FRESH)
-add_row(leaf, _shadow_types, FRESH)
 add_row(finished, _finished_types, FRESH)
 add_row(array, lambda node: [node.inputs[0].type], Effect.RAISES, views=(0,))
 add_row(push, effects=FRESH | Effect.WRITES | Effect.ORDERED, writes=(0,))

@@ -135,6 +135,8 @@ class Differentiated:
         if type(init) is not types.FunctionType or new is not object.__new__:
             return self._run_plain(cls, None, arguments, shadows, named, parts)
         instance, shadow = cls.__new__(cls), types.SimpleNamespace()
+        if init is object.__init__:
+            return instance, shadow, _nothing
         if self._augmented(init) is None:
             instance.__init__(*arguments, **(named or {}))
             for name, part in _init_shadows(init, shadows, parts or {}).items():

@@ -138,3 +138,187 @@ def at(x):
 def test_refused(function):
     with pytest.raises(UnsupportedError):
         gjit.grad(function)(X)
+
+
+OUTSIDE = np.array([1.0, 2.0, 3.0])
+NUMBERS = [1.0, 2.0]
+NAMED = {"a": 1.0}
+
+
+class Holder:
+    def __init__(self, w):
+        self.w = w
+
+    def store(self, a):
+        a[0] = a[1] * 2
+
+
+HELD = Holder(np.array([1.0, 2.0, 3.0]))
+
+
+def _store(a, value):
+    a[0] = value
+
+
+def _double(a):
+    a *= 2
+    return a
+
+
+def captured_array(x):
+    OUTSIDE[0] = x[0] * 2
+    return np.sum(OUTSIDE * OUTSIDE)
+
+
+def captured_view(x):
+    view = OUTSIDE[1:]
+    view *= x[0]
+    return np.sum(OUTSIDE)
+
+
+def captured_in_a_helper(x):
+    _store(OUTSIDE, x[0] * 2)
+    return np.sum(OUTSIDE)
+
+
+def captured_output(x):
+    np.multiply(x, 2, out=OUTSIDE)
+    return np.sum(OUTSIDE)
+
+
+def captured_added_at(x):
+    np.add.at(OUTSIDE, [0], x[:1])
+    return np.sum(OUTSIDE)
+
+
+def captured_list(x):
+    NUMBERS[0] = x[0] * 2
+    return NUMBERS[0] * NUMBERS[0]
+
+
+def captured_dict(x):
+    NAMED["a"] = x[0] * 2
+    return NAMED["a"] * 3
+
+
+def captured_attribute(x):
+    HELD.w = x * 2
+    return np.sum(HELD.w)
+
+
+def captured_array_of_an_attribute(x):
+    HELD.w[0] = x[0] * 2
+    return np.sum(HELD.w)
+
+
+def _counting():
+    last = 0.0
+
+    def function(x):
+        nonlocal last
+        last = x[0] * 2
+        return last * last
+
+    return function
+
+
+captured_variable = _counting()
+
+
+def argument_in_a_helper(x):
+    return np.sum(_double(x) * x)
+
+
+def argument_in_a_list(x):
+    parts = [x[1:]]
+    parts[0][0] = x[0] * 2
+    return np.sum(x * x)
+
+
+def argument_in_a_dict(x):
+    parts = {"a": x}
+    parts["a"] += x[0]
+    return np.sum(x * x)
+
+
+def argument_in_a_method(x):
+    HELD.store(x)
+    return np.sum(x * x)
+
+
+def argument_in_an_object(x):
+    holder = Holder(x)
+    holder.w *= 2
+    return np.sum(x * x)
+
+
+def argument_added_at(x):
+    np.add.at(x, [0], 1.0)
+    return np.sum(x * x)
+
+
+def argument_in_a_branch(x):
+    y = x if x[0] > 0 else x * 1
+    y[0] = x[1] * 3
+    return np.sum(x * y)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [each for name, each in list(globals().items()) if name.startswith(("captured_", "argument_"))],
+)
+def test_memory_from_outside_is_not_written(function):
+    with pytest.raises(UnsupportedError, match=r"written|variable of an outer function") as caught:
+        gjit.grad(function)(X.copy())
+    assert "test_memory.py" in str(caught.value)
+
+
+def other_array(x, y):
+    parts = [y]
+    parts[0][0] = x[0] * 2
+    return np.sum(parts[0] * y)
+
+
+def test_an_argument_without_a_gradient_is_not_written():
+    with pytest.raises(UnsupportedError, match="written"):
+        gjit.grad(other_array)(X, np.ones(3))
+
+
+def stored_item(p):
+    p["w"] = p["w"] * 2
+    return np.sum(p["w"])
+
+
+def updated(p):
+    p.update(w=p["w"] * 2)
+    return np.sum(p["w"])
+
+
+def popped(p):
+    return np.sum(p.pop("w"))
+
+
+def appended(p):
+    p["l"].append(p["w"])
+    return np.sum(p["l"][-1])
+
+
+@pytest.mark.parametrize("function", [stored_item, updated, popped, appended])
+def test_containers_from_outside_are_not_changed(function):
+    with pytest.raises(UnsupportedError):
+        gjit.grad(function)({"w": X.copy(), "l": [np.ones(2)]})
+
+
+def local_writes(x):
+    y = x * 1
+    _store(y, x[1] * 2)
+    parts = [_double(y), {"y": y}]
+    parts[0][1] = x[0] * y[2]
+    holder = Holder(y)
+    holder.store(y)
+    holder.w[2] *= x[0]
+    return np.sum(y * parts[1]["y"])
+
+
+def test_local_memory_is_written():
+    check_grads(local_writes, (X,), order=1)

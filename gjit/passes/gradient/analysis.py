@@ -36,6 +36,8 @@ _SILENT_LIBRARY = frozenset(
     )
 ) | {"numpy.may_share_memory", "numpy.shares_memory", "numpy.broadcast_shapes", "numpy.promote_types"}
 
+_FROM_OUTSIDE = frozenset({"capture", "call", "invoke", "library", "getattr"})
+
 
 class Analysis:
     """Activity, memory classes and segments of one typed graph.
@@ -55,6 +57,7 @@ class Analysis:
         self._written: dict[Value, Node] = {}
         self._edges: list[tuple[Value, Value]] = []
         self._active: set[Value] = set()
+        self._outside_keys: set[Value] | None = None
         self.segments: dict[Node, object] = {}
         self._loops: list[Node] = []
         self._returning: list[Value] = []  # the inner functions around
@@ -77,6 +80,14 @@ class Analysis:
     def written_by(self, value: Value) -> Node | None:
         """A node that may write the data of the value, or None."""
         return self._written.get(self._key(value)) if is_memory(value) else None
+
+    def may_be_outside(self, value: Value) -> bool:
+        """Whether the value may share memory with an argument, a captured value or the result of a call."""
+        if self._outside_keys is None:
+            nodes = [node for node in self.graph.all_nodes() if node.op in _FROM_OUTSIDE]
+            found = [*self.graph.block.parameters, *(result for node in nodes for result in node.results)]
+            self._outside_keys = {self._key(each) for each in found}
+        return self._key(value) in self._outside_keys
 
     def are_one(self, left: Value, right: Value) -> bool:
         """Whether two values may share memory."""

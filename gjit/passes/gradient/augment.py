@@ -16,7 +16,7 @@ from typing import Protocol
 from gjit.errors import UnsupportedError
 from gjit.ir.builder import Builder
 from gjit.ir.graph import Constant, Node, Value
-from gjit.ir.types import Type
+from gjit.ir.types import ArrayType, Type
 from gjit.ops.arguments import NOT_CONSTANT
 from gjit.passes.callees import bind_arguments
 from gjit.passes.gradient.analysis import Analysis, viewed, written
@@ -149,5 +149,6 @@ def _reads_data(user: Node, value: Value) -> bool:
     if user.op == "getitem":
         return user.inputs[0] is value and has_static_shadow(value.type)
     if user.op == "setitem":
-        return user.inputs[2] is value and user.inputs[0] is not value and has_static_shadow(value.type)
+        into_array = isinstance(user.inputs[0].type, ArrayType)  # a container keeps what is stored
+        return into_array and user.inputs[2] is value and user.inputs[0] is not value and has_static_shadow(value.type)
     return is_numeric(user)

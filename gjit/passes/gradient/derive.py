@@ -32,10 +32,18 @@ def derive(
     state.values.update(zip(typed.block.parameters, forward.block.parameters, strict=False))
     wanted = [value for value, is_wanted in zip(typed.block.parameters, active, strict=True) if is_wanted]
     state.shadows.update(zip(wanted, forward.block.parameters[len(parameters) :], strict=True))
+    shadow_others(state, typed)
     tape = builder.add("list", [])
     backward = ReverseGraph(names[1], tape, reverse)
     Forward(state, backward, tape).block(typed.block)
     return forward, backward.close()
+
+
+def shadow_others(state: Augmentation, typed: Graph) -> None:
+    """Shadows for arguments that no gradient is asked for but that may meet one: to find out that they are written."""
+    for value in typed.block.parameters:
+        if state.is_active(value) and value not in state.shadows and value not in state.extra_locals:
+            state.shadows[value] = state.builder.add("gradient.outside", [state.value(value)])
 
 
 def _shadow_names(names: list[str], taken: set[str]) -> list[str]:
@@ -156,6 +164,7 @@ class _Whole:
             value = self.typed.block.parameters[position]
             if value not in state.extra_locals:
                 state.shadows[value] = self._leaf(position)
+        shadow_others(state, self.typed)
         forward = Forward(state, None, None)
         forward.block_without_end(self.typed.block)
         result = state.value(returned)

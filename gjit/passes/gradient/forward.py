@@ -10,7 +10,7 @@ from gjit.ops import table
 from gjit.passes.gradient.analysis import carried_parameters, viewed, written
 from gjit.passes.gradient.augment import Augmentation, Derived, Segment
 from gjit.passes.gradient.calls import call_groups, is_container_method, part_of
-from gjit.passes.gradient.kinds import has_static_shadow, is_inert, is_memory, is_numeric
+from gjit.passes.gradient.kinds import CONTAINERS, has_static_shadow, is_inert, is_memory, is_numeric
 from gjit.passes.gradient.pointers import shadow_pointers
 from gjit.passes.gradient.records import ReverseGraph
 from gjit.passes.gradient.reverse import reverse_segment
@@ -76,6 +76,8 @@ class Forward:
         if is_reached and node.op == "call" and not is_container_method(node):
             self._unknown_call(node)
             return
+        if is_reached:
+            self._check_targets(node)
         copy = self.builder.block.append(clone_node(node, state.values))
         if not is_reached:
             return
@@ -83,15 +85,11 @@ class Forward:
         if is_numeric(node):
             self._numeric(node)
         else:
-            if node.op == "setitem":
-                self._check_target(node.inputs[0], node)
             shadow_pointers(state, node, copy)
 
     def _numeric(self, node: Node) -> None:
         state, result = self.state, node.result
         targets = [value for value in written(node) if is_memory(value)]
-        for target in targets:
-            self._check_target(target, node)
         if not state.is_active(result):
             return
         if targets and has_static_shadow(targets[0].type) and state.analysis.written_by(targets[0]):
@@ -104,9 +102,14 @@ class Forward:
         elif not state.is_local(result):
             state.shadows[result] = self.builder.add("gradient.zeros", [state.value(result)])
 
-    def _check_target(self, target: Value, node: Node) -> None:
-        if self.state.is_entry:
-            refuse_argument(self.state.analysis.graph, target, node)
+    def _check_targets(self, node: Node) -> None:
+        """Refuse to write arguments: before the program runs where that is sure, else when the write runs."""
+        state = self.state
+        for target in targets_of(node):
+            if state.is_entry:
+                refuse_argument(state.analysis.graph, target, node)
+            if state.analysis.may_be_outside(target) and not isinstance(target.type, CONTAINERS):
+                self.builder.add("gradient.check_store", [state.value(target), part_of(state, target)])
 
     def _mirrored(self, node: Node) -> Value:
         """The same view of the shadow."""
@@ -323,6 +326,13 @@ _WALKS = {
     "and": Forward._shortcut,
     "or": Forward._shortcut,
 }
+
+
+def targets_of(node: Node) -> list[Value]:
+    """What a node writes."""
+    if is_numeric(node):
+        return [value for value in written(node) if is_memory(value)]
+    return node.inputs[:1] if node.op in ("setitem", "gradient.scatter") else []
 
 
 def refuse_argument(graph: Graph, target: Value, node: Node) -> None:

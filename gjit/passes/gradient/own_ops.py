@@ -23,6 +23,8 @@ class OwnOp:
 OWN_OPS = {
     "gradient.zeros": OwnOp(),
     "gradient.leaf": OwnOp(),
+    "gradient.outside": OwnOp(),
+    "gradient.check_store": OwnOp(),
     "gradient.one": OwnOp(),
     "gradient.null": OwnOp(),
     "gradient.count": OwnOp(),

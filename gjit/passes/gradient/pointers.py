@@ -172,8 +172,14 @@ def _delete(state: Augmentation, node: Node) -> None:
 
 
 def _capture(state: Augmentation, node: Node) -> None:
-    """What is outside of the function has no gradient."""
-    state.shadows[node.result] = state.shadow(node.result) if has_static_shadow(node.result.type) else Constant(None)
+    """What is outside of the function has no gradient, and must not get one."""
+    is_shadowed = has_static_shadow(node.result.type)
+    inputs = [state.value(node.result)]
+    state.shadows[node.result] = state.builder.add("gradient.outside", inputs) if is_shadowed else Constant(None)
+
+
+def _capture_store(state: Augmentation, node: Node) -> None:
+    raise UnsupportedError("a gradient cannot pass through a variable of an outer function", node.span)
 
 
 def _push(state: Augmentation, node: Node) -> None:
@@ -235,6 +241,7 @@ _RULES = {
     "load": _load,
     "delete": _delete,
     "capture": _capture,
+    "capture.store": _capture_store,
     "scripted": _same,
     "gradient.callable": _callable,
     "gradient.push": _push,
@@ -245,6 +252,8 @@ _RULES = {
     "gradient.saved": _fresh,
     "gradient.take": _fresh,
     "gradient.leaf": _fresh,
+    "gradient.outside": _fresh,
+    "gradient.check_store": _nothing,
     "gradient.one": _fresh,
     "gradient.null": _fresh,
     "gradient.unit": _fresh,

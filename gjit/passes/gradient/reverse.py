@@ -259,8 +259,8 @@ class Reverse:
 
     def _setitem(self, node: Node) -> None:
         target, index, value = node.inputs
-        if not self.state.is_active(target) or not self.has_shadow(target):
-            return
+        if not self.state.is_active(target) or not self.has_shadow(target) or isinstance(target.type, CONTAINERS):
+            return  # the shadow of a container keeps that of what is stored
         where, shape = self.primal(index), index_shape(index)
         if not has_static_shadow(target.type):
             taken = self.builder.add("gradient.take_item", [self.primal(target), self.shadow(target), where])
@@ -271,7 +271,9 @@ class Reverse:
             self.builder.node("setitem", [shadow, where, Constant(0)], results=0)
         else:
             taken = self.builder.add("gradient.take_chosen", [self.shadow(target), where])
-        if self.state.is_active(value):
+        if self.state.is_active(value) and self.has_shadow(value) and not has_static_shadow(target.type):
+            self.builder.add("gradient.accumulate", [self.shadow(value), taken])
+        elif self.state.is_active(value):
             like = self.shadow(value) if self.has_shadow(value) else self.primal(value)
             dynamic = self.has_shadow(value) and not has_static_shadow(value.type)
             self.add(value, taken if dynamic else self.builder.add("gradient.fit", [taken, like]))
