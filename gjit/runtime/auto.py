@@ -40,6 +40,8 @@ MINIMUM_BYTES = 1 << 17
 """The size of an array from which on a region of two operations gains; one of three gains from half of it on."""
 _MOST_KERNELS = 16
 _MOST_SIGNATURES = 256
+_SHARE = 8
+"""A region looks at its inputs again when it has done this part more work: what waits for the compiler costs little."""
 _CREDIT = 64
 """How many launches a region may prepare; each that runs often enough gives its cost back."""
 
@@ -100,10 +102,11 @@ class AutoRegion:
         return self._runs(*inputs)
 
     def _run_numpy(self, *inputs: object) -> object:
-        program = self._heat.program(inputs)
+        elements = self._inputs.elements(inputs)
+        program = self._heat.program(inputs, elements)
         if program is not None:
             self._compile_later(program)
-        if self._least is None or not self._inputs.are_large(inputs, self._least):
+        if self._least is None or elements < self._least:
             return self.twin(*inputs)
         return self._numpy(*inputs)
 
@@ -174,21 +177,25 @@ class AutoRegion:
 class _Heat:
     """How much work a region has done on NumPy, and which programs it has asked for."""
 
-    __slots__ = ("node", "work", "steps", "indices", "seen", "programs", "counters")
+    __slots__ = ("node", "work", "next", "steps", "indices", "seen", "programs", "counters")
 
     def __init__(self, node: Node):
         self.node = node
-        self.work = 0
+        self.work = self.next = 0
         self.steps = array_steps(node)
         self.indices = index_places(node)
         self.seen: set[tuple] = set()
         self.programs: set[KernelProgram] = set()
         self.counters = Counters()
 
-    def program(self, inputs: tuple[object, ...]) -> KernelProgram | None:
-        """The program of a region that is hot, for inputs of a new kind."""
-        self.work += self.steps * max((value.size for value in inputs if type(value) is np.ndarray), default=0)
-        if self.work < settings.get("hot") or settings.get("compile") == "never":
+    def program(self, inputs: tuple[object, ...], elements: int) -> KernelProgram | None:
+        """The program of a region that is hot, for inputs of a new kind and so many elements."""
+        self.work += self.steps * elements
+        if self.work < self.next:
+            return None
+        hot = settings.get("hot")
+        self.next = self.work + self.work // _SHARE if hot else 0
+        if self.work < hot or settings.get("compile") == "never":
             return None
         background.worker.wake()
         return self.new_program(inputs)

@@ -129,7 +129,7 @@ class NativeRegion:
         return launch.functions
 
     def _make(self, inputs: tuple[object, ...]) -> Launch | None:
-        if not self._inputs.are_large(inputs, MINIMUM_ELEMENTS):
+        if self._inputs.elements(inputs) < MINIMUM_ELEMENTS:
             return None
         known = self._lines.get(line_key(inputs))
         if known is not None:

@@ -39,18 +39,22 @@ class RegionInputs:
             apart = {value for value in (owner, index) if value.uses == {store: 1}}
         self._computed = tuple(at for at, value in enumerate(body.parameters) if value not in apart)
 
-    def are_large(self, inputs: tuple[object, ...], elements: int) -> bool:
-        """Whether arrays are computed with that have, or broadcast to, at least so many elements."""
-        shapes = []
+    def elements(self, inputs: tuple[object, ...]) -> int:
+        """How many elements the arrays have, or broadcast to, that are computed with."""
+        shape, size = None, 0
         for position in self._computed:
             value = inputs[position]
             if type(value) is np.ndarray:
-                if value.size >= elements:
-                    return True
-                shapes.append(value.shape[::-1])
-        if len(set(shapes)) < 2:
-            return False
-        return math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1))) >= elements
+                if shape is None:
+                    shape, size = value.shape, value.size
+                elif value.shape != shape:
+                    return self._broadcast(inputs)
+        return size
+
+    def _broadcast(self, inputs: tuple[object, ...]) -> int:
+        arrays = [inputs[position] for position in self._computed if type(inputs[position]) is np.ndarray]
+        shapes = [array.shape[::-1] for array in arrays]
+        return math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1)))
 
     def target(self, inputs: tuple[object, ...]) -> np.ndarray | None:
         """The view that the store writes; Fallback where that is for the twin to find out."""

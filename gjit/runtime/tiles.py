@@ -72,7 +72,7 @@ class TiledRegion:
         self._least = least_elements(node)
 
     def __call__(self, *inputs: object) -> object:
-        if self._least is not None and self._inputs.are_large(inputs, self._least):
+        if self._least is not None and self._inputs.elements(inputs) >= self._least:
             try:
                 return self._run(inputs)
             except Fallback:
