@@ -6,11 +6,13 @@ import copy
 import dataclasses
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, ValuesView
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from gjit.errors import UnsupportedError
 
 _NO_OBJECTS = (
     type,
@@ -173,6 +175,11 @@ def paired(shadow: Any, cotangent: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(shadow, SimpleNamespace):
         for name, each in vars(shadow).items():
             yield each, cotangent.get(name) if isinstance(cotangent, dict) else getattr(cotangent, name, None)
+    elif isinstance(shadow, ValuesView):
+        yield from zip(shadow, cotangent, strict=True)
+    else:
+        name = type(shadow).__name__
+        raise UnsupportedError(f"a gradient cannot pass through {name!r} here", hint="make a list of it")
 
 
 def stacked_container(rows: list, value: Any, like: Any, stacked: Callable[[list, Any, Any], Any]) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 
 from gjit.errors import UnsupportedError
 from gjit.ops.gradient_containers import held_shadows
-from gjit.ops.gradient_outside import has_parts, refuse_store
-from gjit.ops.gradient_rows import FRESH, add_row, take_chosen, zeros
+from gjit.ops.gradient_outside import has_parts, refuse_store, user_line
+from gjit.ops.gradient_rows import FRESH, accumulate, add_row, put_chosen, take_chosen, zeros
 from gjit.ops.row import Effect
 
 
@@ -39,6 +39,29 @@ def item_reverse(owner: Any, shadow: Any, index: Any, result: Any) -> None:
     """Where `item` made a new shadow, what it holds goes to the elements that were chosen."""
     if isinstance(shadow, np.ndarray) and result is not None and not np.may_share_memory(result, shadow):
         np.add.at(shadow, index, result)
+
+
+def check_items(value: Any) -> None:
+    """Refuse to take the numbers of an array one by one where the array may be written afterwards.
+
+    Raises:
+        UnsupportedError: the value is an array with one axis, whose items are no views.
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fc":
+        message = "the items of an array that may be written are taken"
+        raise UnsupportedError(message, user_line(), hint="take those of a copy")
+
+
+def put_item(owner: Any, shadow: Any, index: Any, cotangent: Any) -> None:
+    """The adjoint of `take_item`."""
+    if isinstance(owner, np.ndarray) and shadow is not None and cotangent is not None:
+        put_chosen(shadow, index, cotangent)
+
+
+def item_again(shadow: Any, result: Any, second: Any, index: Any, target: Any) -> None:
+    """The adjoint of `item_reverse`, for the shadows `second` and `target` of the two shadows."""
+    if isinstance(shadow, np.ndarray) and result is not None and not np.may_share_memory(result, shadow):
+        accumulate(target, second[index])
 
 
 def set_item(owner: Any, shadow: Any, index: Any, value: Any, part: Any) -> None:
@@ -124,6 +147,9 @@ def pairs(iterable: Any, shadow: Any) -> Iterator[tuple[Any, Any]]:
 _WRITES = FRESH | Effect.WRITES
 add_row(item, effects=FRESH, views=(1,))
 add_row(item_reverse, effects=_WRITES, writes=(1,))
+add_row(check_items, effects=Effect.RAISES)
+add_row(put_item, effects=_WRITES, writes=(1,))
+add_row(item_again, effects=_WRITES, writes=(4,))
 add_row(set_item, effects=_WRITES, writes=(1,))
 add_row(take_item, effects=_WRITES, writes=(1,))
 add_row(attribute, effects=FRESH, views=(1,))

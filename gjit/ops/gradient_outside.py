@@ -82,14 +82,16 @@ def check_store(target: Any, shadow: Any) -> None:
 
 def refuse_store(*_: Any, **__: Any) -> Any:
     """Raise the error for a write, at the line of the user that runs."""
+    message = "an argument or a captured value is written, which a differentiated function may not do"
+    raise UnsupportedError(message, user_line(), hint="copy it first")
+
+
+def user_line() -> Span:
+    """The line of the user that runs."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    raise UnsupportedError(
-        "an argument or a captured value is written, which a differentiated function may not do",
-        Span(frame.f_code.co_filename, frame.f_lineno),
-        hint="copy it first",
-    )
+    return Span(frame.f_code.co_filename, frame.f_lineno)
 
 
 class OutsideList(list):

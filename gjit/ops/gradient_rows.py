@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gjit.errors import InternalError
+from gjit.errors import UnsupportedError
 from gjit.ir.graph import Node
 from gjit.ir.parser import parse_type
 from gjit.ir.types import COMPLEX, FLOAT, INT, UNKNOWN, ArrayType, ScalarType, Type
@@ -71,7 +71,7 @@ def accumulate(shadow: Any, cotangent: Any) -> None:
     if isinstance(shadow, np.ndarray):
         shadow += fit(cotangent, shadow)
     elif isinstance(shadow, np.generic):
-        raise InternalError(f"bug in gjit: a shadow is the number {shadow!r}")
+        raise UnsupportedError("there are no second derivatives through a sum of a list of numbers", hint="numpy.sum")
     else:
         for each, part in paired(shadow, cotangent):
             accumulate(each, part)

@@ -68,6 +68,10 @@ def _named(function: types.FunctionType, mode: str, has_more: bool) -> Any:
     return copy
 
 
+_HEAP_TYPE = 1 << 9
+"""The flag of classes that a program defines."""
+
+
 class Differentiated:
     """What gradient graphs call in place of a callee that is only known when they run.
 
@@ -132,11 +136,11 @@ class Differentiated:
         """An instance whose `__init__` is differentiated, and the object that is its shadow."""
         init = cls.__init__
         new: Any = cls.__new__
+        if init is object.__init__ and new is object.__new__ and cls.__flags__ & _HEAP_TYPE:
+            return cls(*arguments, **(named or {})), types.SimpleNamespace(), _nothing
         if type(init) is not types.FunctionType or new is not object.__new__:
             return self._run_plain(cls, None, arguments, shadows, named, parts)
         instance, shadow = cls.__new__(cls), types.SimpleNamespace()
-        if init is object.__init__:
-            return instance, shadow, _nothing
         if self._augmented(init) is None:
             instance.__init__(*arguments, **(named or {}))
             for name, part in _init_shadows(init, shadows, parts or {}).items():

@@ -322,3 +322,92 @@ def local_writes(x):
 
 def test_local_memory_is_written():
     check_grads(local_writes, (X,), order=1)
+
+
+def in_a_try(x):
+    a = x * 1
+    try:
+        a[0] = x[1] * 2
+        a[7] = 1.0
+    except IndexError:
+        a[1] = x[2]
+    return np.sum(a * a)
+
+
+def object_without_init(x):
+    holder = Plain()
+    holder.a = x * x
+    holder.b = holder.a * x
+    holder.a = holder.b * holder.a
+    return np.sum(holder.a)
+
+
+class Plain:
+    pass
+
+
+def values_of_a_dict(x):
+    return sum({name: value**3 for name, value in zip("abc", x, strict=True)}.values())
+
+
+def dict_of_arrays(x):
+    d = {}
+    d["a"] = x * x
+    d["b"] = d["a"] * x
+    d["a"] = d["b"] * 2
+    return np.sum(d["b"] * d["a"])
+
+
+def list_stores(x):
+    parts = [0.0] * 3
+    for i, value in enumerate(x):
+        parts[i] = value**3
+    return np.sum(np.array(parts) * x)
+
+
+@pytest.mark.parametrize("function", [in_a_try, object_without_init, values_of_a_dict, dict_of_arrays, list_stores])
+def test_stores(function):
+    check_grads(function, (X,), order=1)
+
+
+def items_before_a_write(x):
+    a = x * 1
+    items = list(a)
+    a[0] = 7.0
+    return items[0] * a[1]
+
+
+def test_items_of_an_array_that_is_written_are_refused():
+    with pytest.raises(UnsupportedError, match="items of an array"):
+        gjit.grad(items_before_a_write)(X)
+
+
+def array_in_a_dict(x):
+    d = {"a": x * 1}
+    d["a"] *= x
+    d["a"][0] = x[1] ** 3
+    return np.sum(d["a"] ** 2)
+
+
+def arrays_in_a_list(x):
+    parts = [x * x for _ in range(2)]
+    parts[0][1] = x[0] ** 3
+    return np.sum(np.stack(parts) ** 2)
+
+
+@pytest.mark.parametrize("function", [array_in_a_dict, arrays_in_a_list, dict_of_arrays])
+def test_second_derivatives(function):
+    check_grads(function, (X,), order=2)
+
+
+def sum_of_a_list(x):
+    return sum([value * value * value for value in x])
+
+
+def slope_of_a_sum_of_a_list(x):
+    return np.sum(gjit.grad(sum_of_a_list)(x))
+
+
+def test_second_derivatives_through_a_sum_of_a_list_are_refused():
+    with pytest.raises(UnsupportedError, match="second derivatives"):
+        gjit.grad(slope_of_a_sum_of_a_list)(X)

@@ -57,13 +57,14 @@ class Analysis:
         self._written: dict[Value, Node] = {}
         self._edges: list[tuple[Value, Value]] = []
         self._active: set[Value] = set()
+        self._is_tried = False  # inside a `try` or `with` every node is a segment of its own
         self._outside_keys: set[Value] | None = None
         self.segments: dict[Node, object] = {}
         self._loops: list[Node] = []
         self._returning: list[Value] = []  # the inner functions around
+        self._block(graph.block)
         for value in graph.block.parameters if exposed else ():
             self._write(value, graph.block.terminator)
-        self._block(graph.block)
         for value, wanted in zip(graph.block.parameters, active, strict=True):
             if wanted:
                 self._activate(value)
@@ -148,7 +149,7 @@ class Analysis:
                 _WALKS.get(node.op, Analysis._any_blocks)(self, node)
                 segment = node
             else:
-                self.segments[node] = (block, segment)
+                self.segments[node] = (block, node if self._is_tried else segment)
                 self._simple(node)
         if block.terminator.op == "return":
             self._return(block.terminator)
@@ -286,6 +287,11 @@ class Analysis:
         self._returning.pop()
         self._loops = outer
 
+    def _tried(self, node: Node) -> None:
+        outer, self._is_tried = self._is_tried, True
+        self._any_blocks(node)
+        self._is_tried = outer
+
     def _any_blocks(self, node: Node) -> None:
         for block in node.blocks:
             for value in block.parameters:
@@ -303,6 +309,8 @@ _WALKS = {
     "for": Analysis._loop,
     "while": Analysis._loop,
     "function": Analysis._function,
+    "try": Analysis._tried,
+    "with": Analysis._tried,
     "and": Analysis._shortcut,
     "or": Analysis._shortcut,
 }

@@ -11,7 +11,7 @@ from gjit.passes.gradient.analysis import carried_parameters, viewed, written
 from gjit.passes.gradient.augment import Augmentation, Derived, Segment
 from gjit.passes.gradient.calls import call_groups, is_container_method, part_of
 from gjit.passes.gradient.kinds import CONTAINERS, has_static_shadow, is_inert, is_memory, is_numeric
-from gjit.passes.gradient.pointers import shadow_pointers
+from gjit.passes.gradient.pointers import check_items, shadow_pointers
 from gjit.passes.gradient.records import ReverseGraph
 from gjit.passes.gradient.reverse import reverse_segment
 
@@ -241,6 +241,7 @@ class Forward:
         inputs = [self.state.value(value) for value in node.inputs]
         active_items = first and self.state.is_active(node.blocks[0].parameters[0])
         if active_items:
+            check_items(self.state, node.inputs[0])
             pairs = [inputs[0], self.state.shadow(node.inputs[0])]
             inputs[0] = self.builder.add("gradient.pairs", pairs)
         inputs += [self.state.shadow(value) for value, has in zip(initial, carried, strict=True) if has]

@@ -25,6 +25,7 @@ OWN_OPS = {
     "gradient.leaf": OwnOp(),
     "gradient.outside": OwnOp(),
     "gradient.check_store": OwnOp(),
+    "gradient.check_items": OwnOp(),
     "gradient.one": OwnOp(),
     "gradient.null": OwnOp(),
     "gradient.count": OwnOp(),
@@ -51,6 +52,8 @@ OWN_OPS = {
     "gradient.callable": OwnOp(links=(0, 1), flows=(0, 1)),
     "gradient.pairs": OwnOp(links=(0, 1), flows=(0, 1)),
     "gradient.item_reverse": OwnOp(written=1, sources=(3,)),
+    "gradient.put_item": OwnOp(written=1, sources=(3,)),
+    "gradient.item_again": OwnOp(written=4, sources=(2,)),
 }
 MIRRORED = {
     "gradient.in_place": (2,),

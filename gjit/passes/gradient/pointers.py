@@ -45,8 +45,21 @@ def _is_key(node: Node, index: int) -> bool:
     return plain.index(index) % 2 == 0
 
 
+def check_items(state: Augmentation, source: Value, *, are_kept: bool = False) -> None:
+    """Make sure, where the items of a value are taken, that they are not copies of what is written afterwards.
+
+    What only a caller may write, it writes after the items were used, unless they are kept.
+    """
+    rank = source.type.rank if isinstance(source.type, ArrayType) else None
+    writer = state.analysis.written_by(source)
+    is_written = writer is not None and (are_kept or writer is not state.analysis.graph.block.terminator)
+    if not is_container(source) and rank in (None, 1) and is_written:
+        state.builder.add("gradient.check_items", [state.value(source)])
+
+
 def _unpack(state: Augmentation, node: Node) -> None:
     (source,) = node.inputs
+    check_items(state, source)
     shadow = state.shadow(source)
     if not (isinstance(source.type, TupleType) and source.type.elements is not None):
         shadow = state.builder.add("gradient.parts", [state.value(source), shadow])
@@ -126,6 +139,7 @@ def _zip(state: Augmentation, node: Node) -> None:
     for index, value in enumerate(node.inputs):
         is_items = node.label(index) == "" and (node.op == "builtin.zip" or index == 0)
         if is_items:
+            check_items(state, value)
             inputs.append(state.builder.add("gradient.items", [state.value(value), part_of(state, value)]))
         elif node.op == "builtin.enumerate":
             inputs.append(state.value(value))
@@ -136,6 +150,7 @@ def _collect(state: Augmentation, node: Node) -> None:
     """`list`, `tuple` and `reversed` of the shadows of the items."""
     if not node.inputs or not state.is_active(node.result):
         return
+    check_items(state, node.inputs[0], are_kept=True)
     parts = state.builder.add("gradient.parts", [state.value(node.inputs[0]), state.shadow(node.inputs[0])])
     state.shadows[node.result] = state.builder.add(node.op, [parts])
 
@@ -254,6 +269,7 @@ _RULES = {
     "gradient.leaf": _fresh,
     "gradient.outside": _fresh,
     "gradient.check_store": _nothing,
+    "gradient.check_items": _nothing,
     "gradient.one": _fresh,
     "gradient.null": _fresh,
     "gradient.unit": _fresh,
@@ -268,6 +284,8 @@ _RULES = {
     "gradient.put_chosen": _nothing,
     "gradient.move": _nothing,
     "gradient.item_reverse": _nothing,
+    "gradient.put_item": _nothing,
+    "gradient.item_again": _nothing,
     "builtin.print": _nothing,
     "builtin.len": _nothing,
     "builtin.isinstance": _nothing,

@@ -23,6 +23,7 @@ from gjit.passes.gradient.kinds import (
     is_numeric,
     is_real,
 )
+from gjit.passes.gradient.own_ops import MIRRORED, OWN_OPS
 from gjit.passes.gradient.records import Record
 from gjit.passes.gradient.rules import bind_rule, insert
 
@@ -55,6 +56,15 @@ class Reverse:
             rule = _RULES.get(node.op)
             if rule is not None:
                 rule(self, node)
+            elif node.op in OWN_OPS and node.op not in MIRRORED and any(map(self.state.is_active, node.inputs)):
+                self._own(node)
+
+    def _own(self, node: Node) -> None:
+        """An op of gradients without a reverse: an error where a second derivative would have to pass through it."""
+        own = OWN_OPS[node.op]
+        moves = [node.inputs[index] for index in (*own.flows, *own.sources) if index not in own.links]
+        if any(map(self.state.is_active, moves)):
+            raise UnsupportedError(f"there are no second derivatives through `{node.op}`", node.span)
 
     # Reading the forward
 
@@ -323,6 +333,19 @@ class Reverse:
             inputs = [self.shadow(source), self.primal(index), self.shadow(node.result)]
             self.builder.add("gradient.put_chosen", inputs)
 
+    def _take_item(self, node: Node) -> None:
+        owner, source, index = node.inputs
+        if self.has_shadow(source) and self.has_shadow(node.result):
+            inputs = [self.primal(owner), self.shadow(source), self.primal(index), self.shadow(node.result)]
+            self.builder.add("gradient.put_item", inputs)
+
+    def _item_reverse(self, node: Node) -> None:
+        _, shadow, index, result = node.inputs
+        if self.has_shadow(shadow) and self.has_shadow(result):
+            memory = [self.record.read(self.state.value(value), UNKNOWN) for value in (shadow, result)]
+            inputs = [*memory, self.shadow(shadow), self.primal(index), self.shadow(result)]
+            self.builder.add("gradient.item_again", inputs)
+
     def _scatter_op(self, node: Node) -> None:
         target, index, cotangent = node.inputs
         if self.has_shadow(target) and self.state.is_active(cotangent):
@@ -347,6 +370,8 @@ _RULES = {
     "gradient.take": Reverse._take,
     "gradient.take_chosen": Reverse._take_chosen,
     "gradient.scatter": Reverse._scatter_op,
+    "gradient.take_item": Reverse._take_item,
+    "gradient.item_reverse": Reverse._item_reverse,
     "gradient.finished": Reverse._finished,
 }
 
