@@ -12,8 +12,6 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from gjit import settings
 from gjit.cuda_kernels.program import KernelProgram
 from gjit.errors import CompileError
