@@ -19,8 +19,8 @@ def saved(thing: Any) -> io.BytesIO:
     return file
 
 
-def loaded(thing: Any, *, calls: bool = True) -> Any:
-    """`thing` saved and loaded; what is loaded gives the same bytes again, before and after it has been used."""
+def loaded(thing: Any) -> Any:
+    """`thing` saved and loaded; what is loaded gives the same bytes again."""
     file = saved(thing)
     found = gjit.load(file)
     assert saved(found).getvalue() == file.getvalue()

@@ -192,7 +192,7 @@ def test_arrays_that_share_memory_share_it_again():
         TABLE["rows"][0][1] += x
         return TABLE["rows"], TABLE[3][0], SCALE
 
-    function = loaded(use, calls=False)
+    function = loaded(use)
     (whole, part), again, scale = function(10.0)
     assert whole is again is scale
     np.testing.assert_array_equal(whole, [1.0, 12.0, 3.0])
@@ -219,7 +219,7 @@ def test_arrays_that_share_memory_share_it_again():
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
 def test_arrays_keep_dtype_shape_strides_and_flags(array):
-    found = loaded(gjit.script(lambda: array), calls=False)()
+    found = loaded(gjit.script(lambda: array))()
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     if array.size > 1:
         assert np.argsort(found.strides).tolist() == np.argsort(array.strides).tolist()
@@ -249,7 +249,7 @@ def test_containers_and_objects_of_python():
         int,
     ]
     things[0].append(things)
-    function = loaded(gjit.script(lambda: things), calls=False)
+    function = loaded(gjit.script(lambda: things))
     found = function()
     assert found[0][2] is found
     assert found[1:8] == things[1:8]
@@ -419,7 +419,7 @@ def test_extra_files_come_along(tmp_path):
 
 
 def test_an_error_in_a_loaded_program_shows_the_users_line():
-    function = loaded(gjit.script(lambda x: x[10]), calls=False)
+    function = loaded(gjit.script(lambda x: x[10]))
     with pytest.raises(IndexError) as caught:
         function(np.ones(3))
     import traceback
@@ -486,11 +486,11 @@ def test_wrong_objects_are_type_errors():
 
 
 def test_names_made_when_the_program_runs_are_checked_then():
-    get = loaded(gjit.script(lambda x, name: getattr(x, name)), calls=False)
+    get = loaded(gjit.script(lambda x, name: getattr(x, name)))
     assert get(np.ones(3), "size") == 3
-    text = loaded(gjit.script(lambda text, x: text.format(x)), calls=False)
+    text = loaded(gjit.script(lambda text, x: text.format(x)))
     assert text("{0.shape} {0!r:>3}", np.ones(2)) == "(2,) array([1., 1.])"
-    write = loaded(gjit.script(lambda x, name: setattr(x, name, 1)), calls=False)
+    write = loaded(gjit.script(lambda x, name: setattr(x, name, 1)))
     for call in (
         lambda: get(np.ones(3), "tofile"),
         lambda: get(len, "__self__"),
@@ -513,7 +513,7 @@ def test_a_method_that_cannot_be_saved_says_so_when_it_is_called():
 
     log = Log()
 
-    function = loaded(gjit.script(lambda name: getattr(log, name)(3)), calls=False)
+    function = loaded(gjit.script(lambda name: getattr(log, name)(3)))
     assert function("twice") == 6
     with pytest.raises(gjit.ArchiveError, match="show"):
         function("show")

@@ -18,9 +18,6 @@ from gjit.interchange.archive.arrays import Record
 from gjit.interchange.archive.classes import FIELD_SWITCHES, PARAMETERS, slot_names
 from gjit.ops.archived import SPECIAL_METHODS
 
-_MODULE = "gjit.loaded"
-"""The module that loaded classes say they are from, in front of that of the saved ones."""
-
 
 class Objects(Protocol):
     """What makes the objects of an archive."""
@@ -131,7 +128,7 @@ class ClassBuilder:
     def named_tuple(self, name: str, record: Record) -> type:
         fields = [_identifier(field) for field in record["fields"]]
         defaults = [self.value(reference) for reference in record["defaults"]]
-        return collections.namedtuple(name, fields, defaults=defaults, module=_MODULE)
+        return collections.namedtuple(name, fields, defaults=defaults, module=str(record.get("module")))
 
     def instance(self, record: Record) -> Any:
         """An instance whose attributes follow later."""

@@ -15,7 +15,7 @@ from gjit.interchange.archive.arrays import Memory, Record
 from gjit.interchange.archive.building import ClassBuilder
 from gjit.interchange.archive.functions import missing
 from gjit.interchange.archive.graphs import check_constant
-from gjit.interchange.archive.known import KnownObjects
+from gjit.interchange.archive.known import BIT_GENERATORS, KnownObjects
 from gjit.ir.graph import Graph
 from gjit.ir.lexer import GraphTextError
 from gjit.ir.literals import parse_constant
@@ -220,7 +220,6 @@ def _seeds(parts: list[Any]) -> np.random.SeedSequence:
     return np.random.SeedSequence(entropy, spawn_key=spawn_key, **numbers)
 
 
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _READERS: dict[str, Callable[[Decoder, Record], Any]] = {
     "array": lambda decoder, record: decoder.memory.array(record),
     "object array": Decoder._object_array,

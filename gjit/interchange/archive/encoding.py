@@ -21,7 +21,7 @@ from gjit.interchange.archive.arrays import Buffers, Record
 from gjit.interchange.archive.classes import class_record, state_of
 from gjit.interchange.archive.functions import MISSING, graph_and_captures, without_folders
 from gjit.interchange.archive.graphs import graph_text, ops_of
-from gjit.interchange.archive.known import KnownObjects, described
+from gjit.interchange.archive.known import BIT_GENERATORS, KnownObjects, described
 from gjit.interchange.archive.sources import Lines, excerpts, kept_name, renamed
 from gjit.ir.capturable import has_graph
 from gjit.ir.constants import constant_text
@@ -290,7 +290,6 @@ def _module(encoder: Encoder, value: types.ModuleType | ModuleView, where: str) 
     return {"kind": "module", "name": value.__name__}
 
 
-_BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _WRITERS: dict[type, Callable[[Encoder, Any, str], Record]] = {
     list: _plain("list"),
     tuple: _plain("tuple"),
@@ -311,7 +310,7 @@ _WRITERS: dict[type, Callable[[Encoder, Any, str], Record]] = {
         "bits": encoder.reference(value.bit_generator, where),
     },
     np.random.RandomState: Encoder._random_state,
-    **{getattr(np.random, name): Encoder._bit_generator for name in _BIT_GENERATORS},
+    **{getattr(np.random, name): Encoder._bit_generator for name in BIT_GENERATORS},
     types.FunctionType: Encoder._function,
     types.MethodType: Encoder._method,
     types.ModuleType: _module,

@@ -33,6 +33,9 @@ BASES: dict[str, type] = {
 }
 """Classes that a saved class may derive from, besides the built-in ones."""
 
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+"""NumPy's sources of random bits, whose states are saved."""
+
 _OBJECTS: dict[str, object] = {
     **BASES,
     "gjit.fork": fork,
